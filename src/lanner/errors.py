@@ -1,0 +1,29 @@
+"""Errors and warnings of Lanner: each says what was given, what was needed and what to do next."""
+
+
+class LannerError(Exception):
+    """Base of every error that Lanner raises on purpose."""
+
+
+class InputError(LannerError, ValueError):
+    """The samples or settings given cannot be used as they are."""
+
+
+class NotConvexError(LannerError, ValueError):
+    """Negative event weights outweigh the positive ones: the fit has no minimum."""
+
+
+class MemoryBudgetError(LannerError, MemoryError):
+    """The memory budget is too small for even one block of the computation."""
+
+
+class LannerWarning(UserWarning):
+    """Base of every warning that Lanner gives."""
+
+
+class ConvergenceWarning(LannerWarning):
+    """A fit stopped before it reached its tolerance."""
+
+
+class SeparationWarning(LannerWarning):
+    """Data and reference hardly overlap: the ratio is limited by the penalty, not by the events."""

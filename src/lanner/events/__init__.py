@@ -1,0 +1,6 @@
+"""Events: samples of them, and the units in which their features are measured."""
+
+from lanner.events.sample import Sample, match_columns
+from lanner.events.scaling import Scaling
+
+__all__ = ["Sample", "Scaling", "match_columns"]

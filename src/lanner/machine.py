@@ -1,0 +1,84 @@
+"""What the machine offers: memory to plan with, cores to work on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+from threadpoolctl import ThreadpoolController
+
+from lanner.errors import InputError, MemoryBudgetError
+
+_UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
+
+
+def memory_budget(memory: float | str | None = None) -> int:
+    """Bytes that a run may use: a number, a text such as "4 GB", or half of what is free.
+
+    >>> memory_budget("1.5 GB"), memory_budget("2GiB"), memory_budget(4096)
+    (1500000000, 2147483648, 4096)
+    """
+    if memory is None:
+        return _free_memory() // 2
+    if isinstance(memory, str):
+        match = _SIZE.fullmatch(memory)
+        if match is None:
+            raise InputError(f"memory={memory!r} is not a size; write bytes as a number, or a text such as '4 GB'")
+        memory = float(match[1]) * _UNITS[(match[2] or "").lower()]
+    if not 0 < memory < float("inf"):
+        raise InputError(f"memory={memory!r} is not a size; it must be a positive number of bytes")
+    return int(memory)
+
+
+def require_memory(needed: float, budget: float, what: str) -> None:
+    """Raise `MemoryBudgetError` where `what` needs more bytes than the budget has."""
+    if needed > budget:
+        raise MemoryBudgetError(
+            f"{what} needs {megabytes(needed)}, but the memory budget is {megabytes(budget)}; "
+            f"give memory='{1.2 * needed / 1e6:.0f} MB' or more, or fewer centres"
+        )
+
+
+def megabytes(size: float) -> str:
+    """A size for people: megabytes below a gigabyte, gigabytes above."""
+    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
+def _free_memory() -> int:
+    free = int(psutil.virtual_memory().available)
+    # A batch job sees the whole node's memory but may use only its cgroup's share.
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            free = min(free, int(Path(limit).read_text()) - int(Path(used).read_text()))
+        except (OSError, ValueError):
+            continue
+    return max(free, 2**26)
+
+
+@contextmanager
+def worker_threads() -> Iterator[int]:
+    """How many threads of our own to use, while BLAS calls inside use one thread each.
+
+    The number is the one BLAS would use itself, so OMP_NUM_THREADS and batch limits are obeyed.
+    """
+    controller = ThreadpoolController()
+    blas = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
+    with controller.limit(limits=1, user_api="blas"):
+        yield max(blas, default=1)

@@ -1,0 +1,59 @@
+"""Second moments of the features: sum_i c_i phi_i phi_i^T, in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from lanner.errors import NotConvexError
+from lanner.model.features import Features
+from lanner.model.kernel import Array
+from lanner.model.rows import blocks
+
+_ROWS = 16384
+
+
+def second_moment(features: Features, weights: Array | None = None, rows: slice | None = None) -> Array:
+    """sum_i c_i phi_i phi_i^T over some rows, with weights c (of those rows) that may be negative.
+
+    The one step whose cost is n r^2. BLAS uses all cores, and a matrix times its own transpose half the work.
+    Streamed blocks are whitened first: whitening K^T K instead would square the condition of the kernel matrix.
+    """
+    rows = rows or slice(0, len(features))
+    r = features.basis.rank
+    total = np.zeros((r, r))
+    for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
+        block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
+        if weights is None:
+            total += block.T @ block
+            continue
+        c = weights[part]
+        scaled = block * np.sqrt(np.abs(c)).astype(block.dtype)[:, None]
+        if (c < 0).any():
+            positive = scaled[c >= 0]
+            negative = scaled[c < 0]
+            total += positive.T @ positive
+            total -= negative.T @ negative
+        else:
+            total += scaled.T @ scaled
+    return total
+
+
+class Factored:
+    """The Cholesky factor of curvature + ridge: the preconditioner that all fits share."""
+
+    def __init__(self, curvature: Array, ridge: float) -> None:
+        h = curvature + ridge * np.eye(len(curvature))
+        try:
+            self._factor = cho_factor(h, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            lowest = float(np.linalg.eigvalsh(curvature)[0])
+            raise NotConvexError(
+                f"negative event weights make the loss concave in some direction (curvature {lowest:.3g}, "
+                f"penalty {ridge:.3g}); raise the penalty or the width, or merge negative-weight events "
+                "with their neighbours"
+            ) from None
+
+    def solve(self, g: Array) -> Array:
+        """(curvature + ridge)^-1 g."""
+        return cho_solve(self._factor, g, check_finite=False)  # type: ignore[no-any-return]

@@ -1,0 +1,95 @@
+"""A pool of events prepared for any number of fits: features and shared curvature, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.machine import require_memory
+from lanner.model.centers import Basis
+from lanner.model.curvature import Factored, second_moment
+from lanner.model.features import Features, make_features
+from lanner.model.kernel import Array
+from lanner.model.loss import Loss
+from lanner.model.problem import Problem, Solution
+from lanner.model.solver import MEMORY, minimise
+from lanner.model.weightings import Weightings
+
+MAX_BATCH = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Features of n events, their second moments, and the curvature that all null toys share."""
+
+    features: Features
+    loss: Loss
+    penalty: float
+    expected: float
+    weights: Array | None
+    moment: Array  # second-moment matrix of the features, per unit of weight
+    shared: Factored
+    memory: int
+
+    @classmethod
+    def prepare(
+        cls,
+        events: Array,
+        basis: Basis,
+        *,
+        loss: Loss,
+        penalty: float,
+        expected: float,
+        events_per_fit: float,
+        precision: str,
+        memory: int,
+        weights: Array | None = None,
+    ) -> Pool:
+        """Compute features and curvature; `events_per_fit` is n = N0 + N1 of a typical fit."""
+        features = make_features(events, basis, precision=precision, memory=memory)
+        total = len(events) if weights is None else float(weights.sum())
+        moment = second_moment(features, weights) / total
+        # At f = 0 a null fit's curvature is A''(0) times c summed: N(0) from the reference and, for the
+        # logistic loss, N1 = N(0) more from the data.
+        in_loss = loss.curvature_at_zero * float(loss.weight(np.float64(expected), np.float64(expected)))  # type: ignore[arg-type]
+        shared = Factored(in_loss * moment, penalty * events_per_fit)
+        return cls(features, loss, penalty, expected, weights, moment, shared, memory)
+
+    def eigenvalues(self) -> Array:
+        """Of the second-moment matrix, falling: all that the analytic null needs."""
+        return np.asarray(np.linalg.eigvalsh(self.moment)[::-1], dtype=np.float64)
+
+    def batch_size(self, toys: int) -> int:
+        """How many fits to run together within the memory budget."""
+        n, r = len(self.features), self.features.basis.rank
+        held = n * r * self.features.dtype.itemsize if self.features.storage == "stored" else 0
+        # Roles twice (while some fits leave), gradients by segment, steps and gradient changes, work.
+        per_fit = 2 * n + 8 * r * (2 * MEMORY + 16 + 12)
+        free = self.memory - held - 3 * 8 * r * r
+        require_memory(per_fit, max(free, 0) + 1, "one toy beside the features") if free < per_fit else None
+        return max(1, min(toys, MAX_BATCH, free // per_fit))
+
+    def fit(
+        self,
+        roles: NDArray[np.int8],
+        *,
+        newton_steps: int | None,
+        tolerance: float,
+        progress: Callable[[int], None] | None = None,
+    ) -> Solution:
+        """Fit a batch of weightings, one column of `roles` each."""
+        return minimise(
+            self.problem(roles),
+            self.shared,
+            newton_steps=newton_steps,
+            tolerance=tolerance,
+            progress=progress,
+        )
+
+    def problem(self, roles: NDArray[np.int8]) -> Problem:
+        """The objective of a batch."""
+        weightings = Weightings.of(roles, expected=self.expected, weights=self.weights)
+        return Problem(self.features, weightings, self.loss, self.penalty * weightings.events)

@@ -1,0 +1,129 @@
+"""`LearnedRatio`: what a fit returns."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lanner.errors import InputError
+from lanner.events import Sample, Scaling, match_columns
+from lanner.model.kernel import Array, GaussianKernel, kernel_sum
+
+FORMAT = "lanner.LearnedRatio/1"
+_ARRAYS = ("centers", "coefficients", "eigenvalues")
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedRatio:
+    """The learned log-ratio f(x) = log n(x|data) / n(x|reference), its test statistic t, and how the fit went.
+
+    `statistic` is t = 2 [sum_data f - a0 sum_reference (e^f - 1)] (Eq. t). `converged` says whether the problem
+    that was asked for was solved: the minimum, or `newton_steps` Newton steps. `decrement` is the Newton
+    decrement at the end, in units of the statistical error of f; t is accurate to 2 sqrt(t) times that.
+    `trace_error` is the part of the kernel that the `rank` centres leave out, averaged over the candidates.
+    """
+
+    statistic: float
+    converged: bool
+    iterations: int
+    rank: int
+    trace_error: float
+    decrement: float
+    names: tuple[str, ...]
+    expected: float
+    reference_size: int
+    data_size: int
+    width: float
+    penalty: float
+    loss: str
+    solver: str
+    newton_steps: int | None
+    scaling: Scaling
+    centers: Array  # (rank, d), scaled
+    coefficients: Array  # (rank,)
+    eigenvalues: Array | None  # of the features' second-moment matrix in the reference, falling
+
+    def log_ratio(self, x: Any) -> Array:
+        """f(x) for any events: an array, a dictionary, a data frame or a `Sample`."""
+        like = Sample(self.scaling.inverse(self.centers[:1]), self.names)
+        events = match_columns(like, Sample.of(x, label="events"), labels=("fit", "events")).features
+        return kernel_sum(GaussianKernel(self.width), self.centers, self.coefficients, self.scaling.apply(events))
+
+    def ratio(self, x: Any) -> Array:
+        """exp f(x), the density ratio of data to reference, each normalised to its number of events."""
+        return np.exp(self.log_ratio(x))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a .npz file of plain arrays (no pickle), whole or not at all."""
+        meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*_ARRAYS, "scaling")}
+        meta |= {"format": FORMAT, "scaling": self.scaling.to_dict()}
+        arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
+        target = Path(path)
+        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, metadata=np.array(json.dumps(meta)), **arrays)
+            os.replace(partial, target)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LearnedRatio:
+        """Read what `save` wrote. Nothing in the file is executed."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                meta = json.loads(str(file["metadata"]))
+                arrays = {name: file[name] for name in _ARRAYS if name in file.files}
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise InputError(f"{path} is not a saved LearnedRatio: {error}") from error
+        if not isinstance(meta, dict) or meta.pop("format", None) != FORMAT:
+            raise InputError(f"{path} is not a saved LearnedRatio of this version ({FORMAT})")
+        try:
+            scaling = Scaling.from_dict(meta.pop("scaling"))
+            meta["names"] = tuple(meta["names"])
+            return cls(**meta, scaling=scaling, **({"eigenvalues": None} | arrays))
+        except (TypeError, KeyError, ValueError) as error:
+            raise InputError(f"{path} is a damaged LearnedRatio: {error}") from error
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(["LearnedRatio", *(f"  {name:<{width}}  {value}" for name, value in rows)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self._rows()
+        )
+        return f"<table><caption>LearnedRatio</caption>{rows}</table>"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        steps = "to convergence" if self.newton_steps is None else f"{self.newton_steps} Newton step(s)"
+        end = f"{steps}, {self.iterations} passes, decrement {self.decrement:.1e}"
+        return [
+            ("t", f"{self.statistic:.6g}"),
+            ("converged", f"{'yes' if self.converged else 'NO'} ({end})"),
+            (
+                "samples",
+                f"{self.reference_size} reference, {self.data_size} data, {self.expected:g} expected",
+            ),
+            ("features", ", ".join(self.names)),
+            ("kernel", f"width {self.width:.4g}, {self.rank} centres, trace error {self.trace_error:.1e}"),
+            (
+                "fit",
+                f"{self.loss} loss, penalty {self.penalty:g}, {self.solver} solver, scaling {self.scaling.rule}",
+            ),
+        ]

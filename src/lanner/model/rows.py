@@ -1,0 +1,61 @@
+"""Sums over the rows of a large matrix, block by block, on all cores, in a fixed order.
+
+Each thread takes whole blocks through matrix products *and* elementwise work, with BLAS itself held to
+one thread. That keeps a block in cache between the two products of an iteration and puts the elementwise
+part, which BLAS would leave to one core, on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.machine import worker_threads
+
+Sums = tuple[NDArray[np.float64], ...]
+
+# Partial sums are kept by segment, not by thread, and added in order: the result then depends neither on
+# the number of threads nor on which of them was faster.
+SEGMENTS = 16
+
+
+def blocks(n: int, size: int) -> list[slice]:
+    """Slices of at most `size` rows that cover n rows.
+
+    >>> blocks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def sum_over_rows(n: int, size: int, block_sums: Callable[[slice], Sequence[NDArray[Any]]]) -> Sums:
+    """Add up `block_sums(rows)` over blocks of at most `size` of the n rows, in double precision."""
+    work = blocks(n, size)
+    segments = [work[s.start : s.stop] for s in blocks(len(work), -(-len(work) // SEGMENTS))]
+
+    def add(total: Sums, more: Sequence[NDArray[Any]]) -> Sums:
+        for t, m in zip(total, more, strict=True):
+            t += m
+        return total
+
+    def segment_sums(segment: list[slice]) -> Sums:
+        total: Sums | None = None
+        for rows in segment:
+            part = block_sums(rows)
+            total = tuple(np.array(p, dtype=np.float64) for p in part) if total is None else add(total, part)
+        assert total is not None  # every segment has at least one block
+        return total
+
+    with worker_threads() as workers, ThreadPoolExecutor(workers) as pool:
+        return reduce(add, pool.map(segment_sums, segments))
+
+
+def for_rows(n: int, size: int, do: Callable[[slice], None]) -> None:
+    """Call `do(rows)` for blocks of at most `size` of the n rows, on all cores."""
+    with worker_threads() as workers, ThreadPoolExecutor(workers) as pool:
+        list(pool.map(do, blocks(n, size)))

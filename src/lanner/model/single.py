@@ -1,0 +1,225 @@
+"""One fit of one data set: the engine behind `fit_ratio` and the scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from lanner.errors import ConvergenceWarning, InputError
+from lanner.machine import require_memory
+from lanner.model.centers import MAX_RANK, choose_pivots, trace_tolerance
+from lanner.model.curvature import Factored, second_moment
+from lanner.model.falkon import FalkonProblem, minimise_falkon
+from lanner.model.features import PRECISIONS, Features, feature_sums, make_features
+from lanner.model.kernel import Array, GaussianKernel
+from lanner.model.loss import Loss, exp_capped
+from lanner.model.problem import Problem
+from lanner.model.solver import minimise
+from lanner.model.weightings import REFERENCE, Weightings
+
+SOLVERS = ("newton", "falkon")
+# What the Newton decrement may be at the end: the error of t is below 2 sqrt(t) times that, so 1e-3 is
+# 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
+# are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
+TOLERANCE = {"single": 1e-3, "double": 1e-7, "falkon": 1e-5}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit."""
+
+    loss: Loss
+    penalties: tuple[float, ...]
+    newton_steps: int | None = None
+    solver: str = "newton"
+    precision: str = "single"
+    tolerance: float | None = None
+    trace_error: float | None = None
+    max_rank: int = MAX_RANK
+
+    @property
+    def goal(self) -> float:
+        """The Newton decrement to reach."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return TOLERANCE["falkon" if self.solver == "falkon" else self.precision]
+
+
+@dataclass(frozen=True, eq=False)
+class SingleFit:
+    """What a fit yields: f(x) = sum_j coefficients_j k(x, center_j), and how it went."""
+
+    centers: Array
+    coefficients: Array
+    statistic: float
+    converged: bool
+    iterations: int
+    decrement: float
+    trace_error: float
+    eigenvalues: Array | None  # of the reference's second-moment matrix
+    gap: tuple[float, float] | None  # between reference and data, where f separates them completely
+
+
+def fit_single(
+    events: Array,
+    weighting: Weightings,
+    *,
+    events_in_objective: float,
+    expected: float,
+    kernel: GaussianKernel,
+    candidates: Array,
+    settings: Settings,
+    memory: int,
+    rng: np.random.Generator,
+) -> SingleFit:
+    """Fit events of which `weighting`, of one column, says which are reference (first) and data (last)."""
+    ridges = tuple(p * events_in_objective for p in settings.penalties)
+    if settings.solver == "falkon":
+        return _by_falkon(events, weighting, ridges, kernel, candidates, settings, memory, rng)
+    trace_error = settings.trace_error
+    if trace_error is None:
+        trace_error = trace_tolerance(
+            penalty=settings.penalties[-1],
+            events=events_in_objective,
+            expected=expected,
+            # The data weigh in with another N(0) under the logistic loss: N(0) A''(0) twice.
+            curvature=settings.loss.curvature_at_zero * (2 if settings.loss.name == "logistic" else 1),
+        )
+    rank = min(len(candidates), settings.max_rank)
+    require_memory(8 * len(candidates) * min(rank, 256), memory, f"choosing pivots among {len(candidates)} candidates")
+    basis = choose_pivots(candidates, kernel, trace_error=trace_error, max_rank=rank, rng=rng)
+    features = make_features(events, basis, precision=settings.precision, memory=memory)
+    return _by_newton(features, weighting, ridges, settings)
+
+
+def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float], settings: Settings) -> SingleFit:
+    loss, basis = settings.loss, features.basis
+    v0, v1 = _loss_weights(weighting)
+    first_data = int(np.count_nonzero(weighting.roles[:, 0] == REFERENCE))
+    # Reference and data apart, at the price of one: the reference's moments are the null's, free of signal.
+    reference = second_moment(features, v0[:first_data], slice(0, first_data))
+    curvature = reference.copy()
+    if loss.name == "logistic":
+        curvature += second_moment(features, v1[first_data:], slice(first_data, len(features)))
+    curvature *= loss.curvature_at_zero
+    solution, iterations, converged = None, 0, True
+    for stage, ridge in enumerate(ridges):
+        last = stage + 1 == len(ridges)
+        solution = minimise(
+            Problem(features, weighting, loss, np.array([ridge])),
+            Factored(curvature, ridge),
+            newton_steps=settings.newton_steps if last else 1,
+            tolerance=settings.goal,
+            start=None if solution is None else solution.coefficients,
+        )
+        iterations += int(solution.iterations[0])
+        converged = converged and bool(solution.converged[0])
+    assert solution is not None
+    w = solution.coefficients[:, 0]
+    f = feature_sums(features, w)
+    if (v0 < 0).any() or (v1 < 0).any():
+        # Convex at f = 0 is not yet convex at the solution.
+        Factored(second_moment(features, loss.weight(v0, v1) * loss.curvature(f, exp_capped(f))), ridges[-1])
+    decrement = float(solution.decrement[0])
+    return SingleFit(
+        centers=basis.pivots,
+        coefficients=basis.coefficients(w),
+        statistic=_statistic(f, v0, v1),
+        converged=converged,
+        iterations=iterations,
+        decrement=decrement,
+        trace_error=basis.trace_error,
+        eigenvalues=np.linalg.eigvalsh(reference / v0.sum())[::-1],
+        gap=_gap(f, v0, v1),
+    )
+
+
+def _by_falkon(
+    events: Array,
+    weighting: Weightings,
+    ridges: tuple[float, ...],
+    kernel: GaussianKernel,
+    candidates: Array,
+    settings: Settings,
+    memory: int,
+    rng: np.random.Generator,
+) -> SingleFit:
+    m = len(candidates)
+    landmarks = events[rng.choice(len(events), min(len(events), max(2 * m, 1000)), replace=False)]
+    require_memory(8 * (3 * m * m + 2 * m * len(landmarks) + 6 * len(events)), memory, f"Falkon with {m} centres")
+    v0, v1 = _loss_weights(weighting)
+    problem = FalkonProblem(events, v0, v1, kernel, candidates, landmarks, settings.loss)
+    solution = minimise_falkon(problem, ridges, newton_steps=settings.newton_steps, tolerance=settings.goal)
+    return SingleFit(
+        centers=candidates,
+        coefficients=solution.coefficients,
+        statistic=_statistic(solution.values, v0, v1),
+        converged=solution.converged,
+        iterations=solution.iterations,
+        decrement=solution.decrement,
+        trace_error=0.0,
+        eigenvalues=None,
+        gap=_gap(solution.values, v0, v1),
+    )
+
+
+def _loss_weights(weighting: Weightings) -> tuple[Array, Array]:
+    v0, v1 = weighting.block(slice(None), np.dtype(np.float64))
+    return v0[:, 0], v1[:, 0]
+
+
+def _statistic(f: Array, v0: Array, v1: Array) -> float:
+    """t = 2 [sum_{S1} f - a0 sum_{S0} (e^f - 1)], in double precision, which reaches to e^700."""
+    return 2 * float(v1 @ f - v0 @ np.expm1(np.minimum(f, 700.0)))
+
+
+def _gap(f: Array, v0: Array, v1: Array) -> tuple[float, float] | None:
+    """The highest f in the reference and the lowest in the data, where f separates the two completely."""
+    lowest, highest = float(f[v1 != 0].min()), float(f[v0 != 0].max())
+    return (highest, lowest) if lowest > highest else None
+
+
+def warn_unless_converged(fit: SingleFit, settings: Settings, stacklevel: int = 3) -> None:
+    """Say how far a fit got, and what helps."""
+    if not fit.converged:
+        warnings.warn(
+            f"the fit stopped after {fit.iterations} passes with a Newton decrement of {fit.decrement:.2g}, above the "
+            f"{settings.goal:.2g} asked for; raise the penalty (now {settings.penalties[-1]:.3g}), or give "
+            "a decreasing sequence of penalties",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def check_settings(
+    *,
+    loss: Loss,
+    penalty: float | Sequence[float],
+    newton_steps: int | None,
+    solver: str,
+    precision: str,
+    tolerance: float | None,
+    trace_error: float | None,
+    max_rank: int = MAX_RANK,
+) -> Settings:
+    """Settings from what a user gave, or an `InputError` that says what to give."""
+    penalties = tuple(float(p) for p in (penalty if isinstance(penalty, Sequence | np.ndarray) else [penalty]))
+    if not penalties or not all(np.isfinite(p) and p > 0 for p in penalties):
+        raise InputError(f"penalty={penalty!r}: it must be a positive number, such as 1e-6, or several")
+    if any(later >= earlier for earlier, later in pairwise(penalties)):
+        raise InputError(f"penalty={penalty!r}: a sequence of penalties must decrease")
+    if newton_steps is not None and (newton_steps != int(newton_steps) or newton_steps < 1):
+        raise InputError(f"newton_steps={newton_steps!r}: give 1 (the paper's mode) or more, or None to converge")
+    if solver not in SOLVERS:
+        raise InputError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}")
+    if precision not in PRECISIONS:
+        raise InputError(f"precision={precision!r} is not known; choose 'single' or 'double'")
+    if tolerance is not None and not tolerance > 0:
+        raise InputError(f"tolerance={tolerance!r}: the Newton decrement to reach must be positive, such as 1e-3")
+    if trace_error is not None and not 0 <= trace_error < 1:
+        raise InputError(f"trace_error={trace_error!r}: the part of the kernel to leave out must be in [0, 1)")
+    return Settings(loss, penalties, newton_steps, solver, precision, tolerance, trace_error, max_rank)

@@ -1,0 +1,58 @@
+"""Toys as weightings of one pool of events.
+
+Every fit, a toy's or the data's, uses events of the same pool: some are its data, others its reference,
+the rest it leaves out. So the features are computed once, and a batch of fits differs only in its weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNUSED, REFERENCE, DATA = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Weightings:
+    """B fits of n events: what each event is to each fit, and how much it weighs.
+
+    The loss weights are v0 = scale_b * weight_i for reference events (scale = a0 = N(0) / total weight of
+    the fit's reference) and v1 = weight_i for data events.
+    """
+
+    roles: NDArray[np.int8]  # (n, B): UNUSED, REFERENCE or DATA
+    scale: NDArray[np.float64]  # (B,)
+    weights: NDArray[np.float64] | None = None  # (n,)
+
+    @classmethod
+    def of(cls, roles: NDArray[np.int8], *, expected: float, weights: NDArray[np.float64] | None = None) -> Weightings:
+        """Normalise each fit's reference to the expected number of events."""
+        is_reference = roles == REFERENCE
+        total = is_reference.sum(axis=0) if weights is None else weights @ is_reference
+        return cls(roles, expected / total, weights)
+
+    def __len__(self) -> int:
+        return int(self.roles.shape[1])
+
+    @property
+    def events(self) -> NDArray[np.float64]:
+        """The number of events that each fit uses: n = N0 + N1 of the objective."""
+        return np.asarray(np.count_nonzero(self.roles, axis=0), dtype=np.float64)
+
+    def take(self, fits: NDArray[Any]) -> Weightings:
+        """Some of the fits."""
+        return Weightings(np.ascontiguousarray(self.roles[:, fits]), self.scale[fits], self.weights)
+
+    def block(self, rows: slice, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """v0 and v1 of some events, (rows, B)."""
+        roles = self.roles[rows]
+        v0 = (roles == REFERENCE) * self.scale.astype(dtype)
+        v1 = (roles == DATA).astype(dtype)
+        if self.weights is not None:
+            w = self.weights[rows, None].astype(dtype)
+            v0 *= w
+            v1 *= w
+        return v0, v1

@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import rbf_kernel
+
+from lanner.errors import InputError
+from lanner.model.kernel import GaussianKernel, kernel_sum, pairwise_width
+
+
+def test_matches_scikit_learn(rng: np.random.Generator) -> None:
+    x, y = rng.normal(size=(50, 7)), rng.normal(size=(30, 7))
+    np.testing.assert_allclose(GaussianKernel(1.7)(x, y), rbf_kernel(x, y, gamma=0.5 / 1.7**2), rtol=1e-12)
+
+
+def test_is_accurate_far_from_the_origin(rng: np.random.Generator) -> None:
+    x = 1e5 + rng.normal(size=(40, 3))
+    np.testing.assert_allclose(GaussianKernel(1.0)(x, x), np.exp(-0.5 * cdist(x, x) ** 2), rtol=1e-9)
+
+
+def test_never_exceeds_one(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(100, 4))
+    k = GaussianKernel(0.3)(x, x)
+    assert k.max() <= 1.0
+    assert np.diag(k).min() > 1 - 1e-12
+
+
+@pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
+def test_width_must_be_positive(width: float) -> None:
+    with pytest.raises(InputError, match="width="):
+        GaussianKernel(width)
+
+
+def test_kernel_sum_is_the_matrix_times_the_coefficients(rng: np.random.Generator) -> None:
+    x, c, a = rng.normal(size=(5000, 2)), rng.normal(size=(9, 2)), rng.normal(size=9)
+    kernel = GaussianKernel(0.8)
+    np.testing.assert_allclose(kernel_sum(kernel, c, a, x), kernel(x, c) @ a, rtol=1e-12)
+
+
+def test_width_of_the_paper_is_the_90th_percentile_of_the_distances(rng: np.random.Generator) -> None:
+    # Distances between exponential events are exponential with the same rate: the quantile is log(10) / 8.
+    assert pairwise_width(rng.exponential(1 / 8, (50_000, 1)), rng=rng) == pytest.approx(np.log(10) / 8, rel=0.05)
