@@ -8,7 +8,7 @@ import numpy as np
 
 import lanner
 
-REFERENCE, EXPECTED, SIGNAL = 200_000, 2_000, 10
+REFERENCE, EXPECTED, SIGNAL = 200_000, 2_000, 25
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import lanner
 from conftest import exponential, shaped
-from lanner.errors import InputError, MemoryBudgetError, NotConvexError, SeparationWarning
+from lanner.errors import ConvergenceWarning, InputError, MemoryBudgetError, NotConvexError, SeparationWarning
 
 # The paper authors' public notebook: seed, t.
 PUBLISHED = [(0, 4.34097), (1, 5.77756), (2, 2.37318), (3, 7.78921), (4, 7.16652), (5, 1.64909)]
@@ -99,8 +99,8 @@ def test_a_strong_narrow_peak_converges_and_is_found(loss: str, solver: str, rng
 @pytest.mark.parametrize("solver", ["newton", "falkon"])
 def test_separated_samples_warn_and_stay_finite(loss: str, solver: str, rng: np.random.Generator) -> None:
     reference, data = rng.normal(size=(2000, 2)), 30 + rng.normal(size=(300, 2))
-    with pytest.warns(SeparationWarning, match="same units and selection"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", lanner.errors.ConvergenceWarning)
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    with pytest.warns(SeparationWarning, match="same units and selection"):
         ratio = lanner.fit_ratio(reference, data, expected=300, width=5.0, loss=loss, solver=solver, rng=1)
     assert np.isfinite(ratio.statistic)
     assert np.isfinite(ratio.log_ratio(np.vstack([reference, data]))).all()

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from lanner.errors import NotConvexError
+from lanner.errors import InputError, NotConvexError
 from lanner.model.kernel import Array, GaussianKernel, KernelColumns, kernel_sum
 from lanner.model.loss import Loss, exp_capped
 from lanner.model.problem import OVERSHOOT, cut_back
@@ -34,10 +34,15 @@ from lanner.model.rows import sum_over_rows
 
 log = logging.getLogger(__name__)
 
+_CONCAVE = (
+    "negative event weights make the loss concave in some direction; raise the penalty or the width, or merge "
+    "negative-weight events with their neighbours"
+)
+
 MAX_STEPS = 100
 MAX_CONJUGATE = 500
-# Added to the diagonal of K(centres, centres), times M: the rounding that a Cholesky factor must survive.
-JITTER = 1e-14
+# Relative accuracy of a Newton step: a step that is asked for as such, and one on the way to the minimum.
+EXACT, INEXACT = 1e-7, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,6 @@ def minimise_falkon(
     *,
     newton_steps: int | None,
     tolerance: float,
-    conjugate_tolerance: float = 1e-7,
 ) -> FalkonSolution:
     """One Newton step per ridge but the last, `newton_steps` (None: until converged) at the last."""
     n, loss = len(problem.events), problem.loss
@@ -83,6 +87,8 @@ def minimise_falkon(
     size = max(64, min(2048, 2**25 // (8 * len(problem.centers))))
     t_factor = _upper_factor(problem.kernel(problem.centers, problem.centers))
     c = problem.c
+    if c.sum() <= 0:
+        raise NotConvexError(_CONCAVE)
     f = np.zeros(n)
     b = np.zeros(len(problem.centers))
     passes = 0
@@ -105,10 +111,10 @@ def minimise_falkon(
         (h,) = sum_over_rows(n, size, block_sums)
         return _solve(t_factor, h, "T") + ridge * p
 
-    def newton_direction(g: Array, ridge: float) -> tuple[Array, int, bool]:
+    def newton_direction(g: Array, ridge: float, accuracy: float) -> tuple[Array, int, bool]:
         d = c * loss.curvature(f, exp_capped(f))
         a_factor = _preconditioner(problem, t_factor, b, float(c.mean()), ridge)
-        return _conjugate_gradient(lambda p: curvature_product(d, p, ridge), -g, a_factor, conjugate_tolerance)
+        return _conjugate_gradient(lambda p: curvature_product(d, p, ridge), -g, a_factor, accuracy)
 
     converged = solved = True
     decrement = np.inf
@@ -118,7 +124,7 @@ def minimise_falkon(
         g = gradient(f, b, ridge)
         passes += 1
         for step in range(MAX_STEPS if steps is None else steps):
-            p, inner, solved = newton_direction(g, ridge)
+            p, inner, solved = newton_direction(g, ridge, EXACT if steps is not None else INEXACT)
             decrement = max(-float(g @ p), 0.0) ** 0.5
             passes += inner + 1
             log.debug("penalty %d, step %d: decrement %.2g after %d products", stage, step, decrement, inner)
@@ -148,15 +154,18 @@ def minimise_falkon(
 
 
 def _upper_factor(k: Array) -> Array:
-    k[np.diag_indices_from(k)] += JITTER * len(k)
-    jitter = JITTER * len(k)
-    for _ in range(8):
+    """The Cholesky factor of the centres' kernel matrix, with as little added to its diagonal as rounding needs.
+
+    Events beyond the outermost centres feel the diagonal: in one dimension 1e-13 moves t by 1 % of its spread.
+    """
+    diagonal = np.diag(k).copy()
+    for jitter in (0.0, *(len(k) * 10.0 ** np.arange(-16, -8))):
+        np.fill_diagonal(k, diagonal + jitter)
         try:
             return cholesky(k, lower=False, check_finite=False)  # type: ignore[no-any-return]
         except np.linalg.LinAlgError:
-            k[np.diag_indices_from(k)] += 9 * jitter
-            jitter *= 10
-    raise NotConvexError("the kernel matrix of the centres has no Cholesky factor; use fewer or distinct centres")
+            continue
+    raise InputError("the kernel matrix of the centres has no Cholesky factor; give fewer or distinct centres")
 
 
 def _solve(upper: Array, x: Array, trans: str = "N") -> Array:
@@ -168,7 +177,8 @@ def _preconditioner(problem: FalkonProblem, t_factor: Array, b: Array, mean_weig
     k = problem.kernel(problem.landmarks, problem.centers)
     q = _solve(t_factor, k.T.copy(), "T").T
     f = q @ b
-    curvature = problem.loss.curvature(f, exp_capped(f))
+    # Bounded, because data far from the reference carry no weight in the extended likelihood, where e^f is huge.
+    curvature = np.minimum(problem.loss.curvature(f, exp_capped(f)), 100.0 * problem.loss.curvature_at_zero)
     n, m = len(problem.events), len(problem.landmarks)
     q *= np.sqrt(mean_weight * n / m * curvature)[:, None]
     h = q.T @ q
@@ -191,10 +201,7 @@ def _conjugate_gradient(
         h = product(direction)
         bend = direction @ h
         if bend <= 0:
-            raise NotConvexError(
-                "negative event weights make the loss concave in some direction; raise the penalty or the "
-                "width, or merge negative-weight events with their neighbours"
-            )
+            raise NotConvexError(_CONCAVE)
         length = rz / bend
         p += length * direction
         r -= length * h

@@ -79,7 +79,8 @@ class LearnedRatio:
     def load(cls, path: str | os.PathLike[str]) -> LearnedRatio:
         """Read what `save` wrote. Nothing in the file is executed."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            # An open file of our own: NumPy leaves its own open where the archive is damaged.
+            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 meta = json.loads(str(file["metadata"]))
                 arrays = {name: file[name] for name in _ARRAYS if name in file.files}
         except FileNotFoundError:
