@@ -4,10 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-full lint bench bench-full format clean
+.PHONY: demo test test-full lint bench bench-full study format clean
 
+# The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
-	$(BIN)/python examples/demo.py
+	$(BIN)/lanner generate one-dimensional --events 200000 --seed 1 --output demo/reference.parquet
+	$(BIN)/lanner generate one-dimensional --events 2000 --signal tail --signal-events 25 --poisson --seed 2 \
+		--output demo/data.parquet
+	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --toys 300 \
+		--seed 1 --output demo/search
 
 test: lint
 	$(BIN)/python -m pytest -m "not full"
@@ -26,6 +31,9 @@ bench: $(READY)
 bench-full: $(READY)
 	$(BIN)/python benchmarks/bench_engine.py --size full --write docs/benchmarks.md
 
+study: $(READY)
+	$(BIN)/python benchmarks/calibration_study.py
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -37,4 +45,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

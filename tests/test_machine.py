@@ -1,4 +1,6 @@
 import os
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import psutil
@@ -43,3 +45,20 @@ def test_workers_follow_blas_and_blas_follows_the_workers() -> None:
         assert workers == max(before) <= (os.cpu_count() or 1)
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
+
+
+def test_fits_in_several_threads_leave_blas_as_it_was() -> None:
+    np.ones((4, 4)) @ np.ones((4, 4))
+    before = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+    start = Barrier(8)
+
+    def fit(_: int) -> int:
+        start.wait()
+        for _ in range(50):
+            with worker_threads() as workers:
+                pass
+        return workers
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(fit, range(8))) == {max(before)}
+    assert [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"] == before

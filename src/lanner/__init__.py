@@ -1,10 +1,88 @@
-"""Lanner: does the data follow the reference model, how surely, and where does it depart from it?"""
+"""Lanner: does the data follow the reference model, how surely, and where does it depart from it?
 
-from lanner.events import Sample, Scaling
-from lanner.inference import WeightedChi2, analytic_null
-from lanner.model.estimator import LogRatioClassifier
-from lanner.model.fit import fit_ratio
-from lanner.model.ratio import LearnedRatio
+The names below are imported when they are first used, so that `import lanner` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from lanner import errors
+
+if TYPE_CHECKING:
+    from lanner.events import Sample, Scaling
+    from lanner.events.readers import read_sample
+    from lanner.inference import WeightedChi2, analytic_null
+    from lanner.model.estimator import LogRatioClassifier
+    from lanner.model.fit import fit_ratio
+    from lanner.model.ratio import LearnedRatio
+    from lanner.run.calibration import Calibration, apply, calibrate, load_calibration
+    from lanner.run.folder import load_result, save_result
+    from lanner.run.power import Power, power
+    from lanner.run.result import SearchResult
+    from lanner.run.search import search
+    from lanner.run.tune import tune
+    from lanner.show.characterise import characterise
+    from lanner.show.report import write_report
 
 __version__ = "0.1.0"
-__all__ = ["LearnedRatio", "LogRatioClassifier", "Sample", "Scaling", "WeightedChi2", "analytic_null", "fit_ratio"]
+
+_WHERE = {
+    "Sample": "lanner.events",
+    "Scaling": "lanner.events",
+    "read_sample": "lanner.events.readers",
+    "fit_ratio": "lanner.model.fit",
+    "LearnedRatio": "lanner.model.ratio",
+    "LogRatioClassifier": "lanner.model.estimator",
+    "analytic_null": "lanner.inference",
+    "WeightedChi2": "lanner.inference",
+    "tune": "lanner.run.tune",
+    "calibrate": "lanner.run.calibration",
+    "Calibration": "lanner.run.calibration",
+    "load_calibration": "lanner.run.calibration",
+    "search": "lanner.run.search",
+    "SearchResult": "lanner.run.result",
+    "apply": "lanner.run.calibration",
+    "save_result": "lanner.run.folder",
+    "load_result": "lanner.run.folder",
+    "characterise": "lanner.show.characterise",
+    "write_report": "lanner.show.report",
+    "power": "lanner.run.power",
+    "Power": "lanner.run.power",
+}
+
+__all__ = [
+    "Calibration",
+    "LearnedRatio",
+    "LogRatioClassifier",
+    "Power",
+    "Sample",
+    "Scaling",
+    "SearchResult",
+    "WeightedChi2",
+    "analytic_null",
+    "apply",
+    "calibrate",
+    "characterise",
+    "errors",
+    "fit_ratio",
+    "load_calibration",
+    "load_result",
+    "power",
+    "read_sample",
+    "save_result",
+    "search",
+    "tune",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'lanner' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import psutil
 from threadpoolctl import ThreadpoolController
@@ -72,13 +75,53 @@ def _free_memory() -> int:
     return max(free, 2**26)
 
 
+class _Blas:
+    """The number of threads that BLAS uses: a setting of the whole process, held at one while anybody needs that.
+
+    Fits may run in several threads of a program at once. Whoever comes first lowers the number, whoever leaves last
+    restores it; each doing both by itself would leave it lowered for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._threads = 1
+        self._limit: Any = None
+
+    def acquire(self) -> int:
+        with self._lock:
+            if self._users == 0:
+                controller = _controller()
+                blas = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
+                self._threads = max(blas, default=1)
+                self._limit = controller.limit(limits=1, user_api="blas")
+            self._users += 1
+            return self._threads
+
+    def release(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Found once: looking for the libraries of a process takes milliseconds, as long as a small fit."""
+    return ThreadpoolController()
+
+
+_blas = _Blas()
+
+
 @contextmanager
 def worker_threads() -> Iterator[int]:
     """How many threads of our own to use, while BLAS calls inside use one thread each.
 
     The number is the one BLAS would use itself, so OMP_NUM_THREADS and batch limits are obeyed.
     """
-    controller = ThreadpoolController()
-    blas = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
-    with controller.limit(limits=1, user_api="blas"):
-        yield max(blas, default=1)
+    workers = _blas.acquire()
+    try:
+        yield workers
+    finally:
+        _blas.release()

@@ -2,43 +2,93 @@ import numpy as np
 import pytest
 
 from lanner.errors import InputError
-from lanner.inference.toys import draw_roles
+from lanner.inference.toys import PermutationScheme, ReferenceScheme, WeightedReferenceScheme, room_for_data
 from lanner.model.weightings import DATA, REFERENCE
 
 BARRED = np.array([3, 50, 999])
 
 
-def draw(seed: int, **changes: object) -> np.ndarray:
-    settings: dict[str, object] = {"expected": 100, "reference_size": 800, "barred": BARRED} | changes
-    return draw_roles(1000, rng=np.random.default_rng(seed), **settings)  # type: ignore[arg-type]
+def scheme(**changes: object) -> ReferenceScheme:
+    settings: dict[str, object] = {
+        "reference": 1000, "data_size": 90, "expected": 100, "fixed": None, "reference_size": 800, "barred": BARRED,
+        "seed": 1,
+    }  # fmt: skip
+    return ReferenceScheme(**(settings | changes))  # type: ignore[arg-type]
 
 
 def test_the_reference_has_the_size_asked_for_and_holds_the_centres() -> None:
-    for seed in range(20):
-        roles = draw(seed)
-        assert np.count_nonzero(roles == REFERENCE) == 800
-        assert (roles[BARRED] == REFERENCE).all()
+    for i in range(20):
+        for roles in (scheme().toy(i), scheme().data(i)):
+            assert np.count_nonzero(roles == REFERENCE) == 800
+            assert (roles[BARRED] == REFERENCE).all()
 
 
-def test_the_data_are_poisson() -> None:
-    counts = np.array([np.count_nonzero(draw(seed) == DATA) for seed in range(2000)])
+def test_toys_leave_the_data_out_and_the_datas_fit_takes_them_all() -> None:
+    assert (scheme().toy(0)[1000:] == 0).all()
+    roles = scheme().data(0)
+    assert (roles[1000:] == DATA).all()
+    assert (roles[:1000] != DATA).all()
+
+
+def test_the_number_of_data_is_poisson_or_fixed() -> None:
+    counts = np.array([np.count_nonzero(scheme().toy(i) == DATA) for i in range(2000)])
     assert counts.mean() == pytest.approx(100, abs=4 * (100 / 2000) ** 0.5)
     assert counts.var() == pytest.approx(100, rel=0.15)
+    assert {np.count_nonzero(scheme(fixed=77).toy(i) == DATA) for i in range(10)} == {77}
 
 
 def test_every_other_event_is_data_equally_often() -> None:
-    often = sum((draw(seed) == DATA).astype(int) for seed in range(2000))
+    often = sum((scheme().toy(i)[:1000] == DATA).astype(int) for i in range(2000))
     assert often[BARRED].sum() == 0
-    free = np.delete(often, BARRED)
-    expected = 2000 * 100 / 997
-    assert ((free - expected) ** 2 / expected).sum() == pytest.approx(997, abs=4 * (2 * 997) ** 0.5)
+    free, mean = np.delete(often, BARRED), 2000 * 100 / 997
+    assert ((free - mean) ** 2 / mean).sum() == pytest.approx(997, abs=4 * (2 * 997) ** 0.5)
 
 
-def test_a_seed_is_a_toy() -> None:
-    np.testing.assert_array_equal(draw(5), draw(5))
-    assert (draw(5) != draw(6)).any()
+def test_a_number_and_a_seed_are_a_toy() -> None:
+    np.testing.assert_array_equal(scheme().toy(5), scheme().toy(5))
+    assert (scheme().toy(5) != scheme().toy(6)).any()
+    assert (scheme().toy(5) != scheme(seed=2).toy(5)).any()
+    assert (scheme().data(0) != scheme().data(1)).any()
+
+
+def test_the_room_is_never_exceeded(rng: np.random.Generator) -> None:
+    for mean in (1.0, 10.0, 1000.0):
+        assert rng.poisson(mean, 10**6).max() < room_for_data(mean, None)
+    assert room_for_data(10.0, 7) == 7
 
 
 def test_too_small_a_pool_is_an_error() -> None:
-    with pytest.raises(InputError, match="does not fit into a pool of 1000"):
-        draw(1, reference_size=950)
+    with pytest.raises(InputError, match="does not fit into a reference of 1000"):
+        scheme(reference_size=950).toy(1)
+
+
+def weighted(weights: np.ndarray, source: int = 400) -> WeightedReferenceScheme:
+    return WeightedReferenceScheme(1000, 0, 50.0, None, 500, BARRED, 1, weights=weights, source=source)
+
+
+def test_weighted_events_become_data_as_often_as_they_weigh(rng: np.random.Generator) -> None:
+    weights = np.where(np.arange(1000) < 500, 1.0, 0.25)
+    often = sum((weighted(weights).toy(i) == DATA).astype(int) for i in range(1000))
+    assert often[:500].sum() / often[500:].sum() == pytest.approx(4, rel=0.05)
+
+
+def test_a_weighted_toy_shares_no_event_between_data_and_reference() -> None:
+    roles = weighted(np.ones(1000)).toy(0)
+    assert np.count_nonzero(roles == REFERENCE) == 500
+    assert (roles[BARRED] == REFERENCE).all()
+
+
+def test_weights_too_uneven_for_hit_or_miss_are_an_error() -> None:
+    weights = np.full(1000, 0.01)
+    weights[0] = 1.0
+    with pytest.raises(InputError, match="hit-or-miss accepted"):
+        weighted(weights).toy(0)
+
+
+def test_a_permutation_keeps_both_sizes_and_uses_every_event() -> None:
+    permuted = PermutationScheme(100, 30, seed=1)
+    for i in range(10):
+        roles = permuted.toy(i)
+        assert np.count_nonzero(roles == DATA) == 30
+        assert np.count_nonzero(roles == REFERENCE) == 100
+    assert (permuted.data(0) == np.repeat([REFERENCE, DATA], [100, 30])).all()

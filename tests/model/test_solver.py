@@ -1,10 +1,11 @@
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from conftest import Dense, exponential, shaped
-from lanner.inference.toys import draw_roles
+from lanner.inference.toys import ReferenceScheme
 from lanner.model.centers import Basis, choose_pivots
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
@@ -39,15 +40,8 @@ def make_pool(*, loss: str = "logistic", precision: str = "double", memory: floa
 
 
 def toys(number: int = TOYS, signal: int = 0) -> np.ndarray:
-    roles = np.stack(
-        [
-            draw_roles(
-                N, expected=EXPECTED, reference_size=REFERENCE_SIZE, barred=BARRED, rng=np.random.default_rng([1, i])
-            )
-            for i in range(number)
-        ],
-        axis=1,
-    )
+    scheme = ReferenceScheme(N, 0, EXPECTED, None, REFERENCE_SIZE, BARRED, seed=1)
+    roles = np.stack([scheme.toy(i) for i in range(number)], axis=1)
     # A strong signal: many of the data come from one corner.
     corner = np.flatnonzero(EVENTS[:, 0] > np.quantile(EVENTS[:, 0], 0.97))
     roles[corner[:signal]] = DATA
@@ -166,7 +160,8 @@ def test_a_weight_is_a_repetition() -> None:
     repeated = np.vstack([roles, roles[:500]])
     # The penalty counts events, which repetition changes and a weight does not.
     problem = weighted.problem(roles)
-    problem = type(problem)(problem.features, problem.weightings, problem.loss, twice.problem(repeated).ridge)
+    weightings = replace(problem.weightings, data_weights=weights)
+    problem = replace(problem, weightings=weightings, ridge=twice.problem(repeated).ridge)
     a = minimise(problem, weighted.shared, newton_steps=None, tolerance=1e-8)
     b = twice.fit(repeated, newton_steps=None, tolerance=1e-8)
     np.testing.assert_allclose(a.statistic, b.statistic, rtol=1e-6)
@@ -191,13 +186,8 @@ def test_one_dimension_at_the_papers_penalty(rng: np.random.Generator) -> None:
     reference, _ = exponential(22_500, 1)
     barred = np.arange(500)
     basis = choose_pivots(reference[barred], GaussianKernel(0.3), trace_error=0.0, max_rank=500, rng=rng)
-    roles = np.stack(
-        [
-            draw_roles(22_500, expected=200, reference_size=20_000, barred=barred, rng=np.random.default_rng(i))
-            for i in range(8)
-        ],
-        axis=1,
-    )
+    scheme = ReferenceScheme(22_500, 0, 200, None, 20_000, barred, seed=0)
+    roles = np.stack([scheme.toy(i) for i in range(8)], axis=1)
     results = []
     for precision in ("single", "double"):
         pool = Pool.prepare(

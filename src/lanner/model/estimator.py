@@ -109,6 +109,7 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 np.where(labels == 0, REFERENCE, DATA).astype(np.int8)[:, None],
                 expected=expected,
                 weights=weights,
+                data_weights=weights,
             ),
             events_in_objective=float(weights.sum()),
             expected=expected,

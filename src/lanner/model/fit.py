@@ -171,4 +171,4 @@ def _weighting(reference: Sample, data: Sample, expected: float) -> Weightings:
     weights = None
     if reference.weights is not None or data.weights is not None:
         weights = np.concatenate([np.ones(len(s)) if s.weights is None else s.weights for s in (reference, data)])
-    return Weightings.of(roles, expected=expected, weights=weights)
+    return Weightings.of(roles, expected=expected, weights=weights, data_weights=weights)

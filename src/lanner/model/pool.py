@@ -47,11 +47,18 @@ class Pool:
         precision: str,
         memory: int,
         weights: Array | None = None,
+        null_rows: int | None = None,
     ) -> Pool:
-        """Compute features and curvature; `events_per_fit` is n = N0 + N1 of a typical fit."""
+        """Compute features and curvature.
+
+        `events_per_fit` is n = N0 + N1 of a typical fit. The first `null_rows` events (None: all) follow the null;
+        their second moments are the ones that toys share.
+        """
         features = make_features(events, basis, precision=precision, memory=memory)
-        total = len(events) if weights is None else float(weights.sum())
-        moment = second_moment(features, weights) / total
+        rows = slice(0, len(events) if null_rows is None else null_rows)
+        weights_of_null = None if weights is None else weights[rows]
+        total = rows.stop if weights_of_null is None else float(weights_of_null.sum())
+        moment = second_moment(features, weights_of_null, rows) / total
         # At f = 0 a null fit's curvature is A''(0) times c summed: N(0) from the reference and, for the
         # logistic loss, N1 = N(0) more from the data.
         in_loss = loss.curvature_at_zero * float(loss.weight(np.float64(expected), np.float64(expected)))  # type: ignore[arg-type]

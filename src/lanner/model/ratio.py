@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import os
-import tempfile
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling, match_columns
+from lanner.files import write_atomically
 from lanner.model.kernel import Array, GaussianKernel, kernel_sum
 
 FORMAT = "lanner.LearnedRatio/1"
@@ -65,15 +65,9 @@ class LearnedRatio:
         meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*_ARRAYS, "scaling")}
         meta |= {"format": FORMAT, "scaling": self.scaling.to_dict()}
         arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
-        target = Path(path)
-        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, metadata=np.array(json.dumps(meta)), **arrays)
-            os.replace(partial, target)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        buffer = io.BytesIO()
+        np.savez(buffer, metadata=np.array(json.dumps(meta)), **arrays)
+        write_atomically(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LearnedRatio:

@@ -7,16 +7,18 @@ part, which BLAS would leave to one core, on all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner.machine import worker_threads
 
+S = TypeVar("S")
+T = TypeVar("T")
 Sums = tuple[NDArray[np.float64], ...]
 
 # Partial sums are kept by segment, not by thread, and added in order: the result then depends neither on
@@ -51,11 +53,20 @@ def sum_over_rows(n: int, size: int, block_sums: Callable[[slice], Sequence[NDAr
         assert total is not None  # every segment has at least one block
         return total
 
-    with worker_threads() as workers, ThreadPoolExecutor(workers) as pool:
-        return reduce(add, pool.map(segment_sums, segments))
+    return reduce(add, _map(segment_sums, segments))
 
 
 def for_rows(n: int, size: int, do: Callable[[slice], None]) -> None:
     """Call `do(rows)` for blocks of at most `size` of the n rows, on all cores."""
-    with worker_threads() as workers, ThreadPoolExecutor(workers) as pool:
-        list(pool.map(do, blocks(n, size)))
+    for _ in _map(do, blocks(n, size)):
+        pass
+
+
+def _map(do: Callable[[T], S], work: Sequence[T]) -> Iterator[S]:
+    """`do` for each piece, in order, on all cores; without threads where they would only cost."""
+    with worker_threads() as workers:
+        if workers == 1 or len(work) == 1:
+            yield from map(do, work)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                yield from pool.map(do, work)

@@ -6,7 +6,7 @@ the rest it leaves out. So the features are computed once, and a batch of fits d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,28 @@ class Weightings:
     """B fits of n events: what each event is to each fit, and how much it weighs.
 
     The loss weights are v0 = scale_b * weight_i for reference events (scale = a0 = N(0) / total weight of
-    the fit's reference) and v1 = weight_i for data events.
+    the fit's reference) and v1 = data_weight_i for data events. The two are apart because an event of a weighted
+    reference that hit-or-miss has made a toy's data counts as one.
     """
 
     roles: NDArray[np.int8]  # (n, B): UNUSED, REFERENCE or DATA
     scale: NDArray[np.float64]  # (B,)
-    weights: NDArray[np.float64] | None = None  # (n,)
+    weights: NDArray[np.float64] | None = None  # (n,) of events in the reference
+    data_weights: NDArray[np.float64] | None = None  # (n,) of events in the data
 
     @classmethod
-    def of(cls, roles: NDArray[np.int8], *, expected: float, weights: NDArray[np.float64] | None = None) -> Weightings:
+    def of(
+        cls,
+        roles: NDArray[np.int8],
+        *,
+        expected: float,
+        weights: NDArray[np.float64] | None = None,
+        data_weights: NDArray[np.float64] | None = None,
+    ) -> Weightings:
         """Normalise each fit's reference to the expected number of events."""
         is_reference = roles == REFERENCE
         total = is_reference.sum(axis=0) if weights is None else weights @ is_reference
-        return cls(roles, expected / total, weights)
+        return cls(roles, expected / total, weights, data_weights)
 
     def __len__(self) -> int:
         return int(self.roles.shape[1])
@@ -44,7 +53,7 @@ class Weightings:
 
     def take(self, fits: NDArray[Any]) -> Weightings:
         """Some of the fits."""
-        return Weightings(np.ascontiguousarray(self.roles[:, fits]), self.scale[fits], self.weights)
+        return replace(self, roles=np.ascontiguousarray(self.roles[:, fits]), scale=self.scale[fits])
 
     def block(self, rows: slice, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """v0 and v1 of some events, (rows, B)."""
@@ -52,7 +61,7 @@ class Weightings:
         v0 = (roles == REFERENCE) * self.scale.astype(dtype)
         v1 = (roles == DATA).astype(dtype)
         if self.weights is not None:
-            w = self.weights[rows, None].astype(dtype)
-            v0 *= w
-            v1 *= w
+            v0 *= self.weights[rows, None].astype(dtype)
+        if self.data_weights is not None:
+            v1 *= self.data_weights[rows, None].astype(dtype)
         return v0, v1

@@ -1,0 +1,281 @@
+"""The command line: one command per public function, in the order of the work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lanner.cli.options import (
+    common_options,
+    configured,
+    data_option,
+    expected_option,
+    fit_options,
+    null_option,
+    reference_option,
+    sample_options,
+    toys_option,
+)
+from lanner.cli.terminal import plain_errors, progress_bar
+
+
+class _InOrder(click.Group):
+    """Lists commands in the order of the work instead of the alphabet's."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lanner")
+def main() -> None:
+    """Do the data follow the reference model? How surely, and where do they depart from it?
+
+    A first search:  lanner search --reference mc.root:events --data data.root:events --expected 20000 --output out
+    """
+
+
+@main.command()
+@click.argument("name", type=click.Choice(["one-dimensional"]))
+@click.option("--output", required=True, metavar="FILE", help="Where to write: .parquet, .h5, .root, .csv or .npz.")
+@click.option("--events", type=float, default=2000, show_default=True, help="Background events.")
+@click.option("--signal", type=click.Choice(["tail", "bulk", "nonresonant"]), help="Add one of the paper's signals.")
+@click.option("--signal-events", type=float, help="Signal events (default: the paper's).")
+@click.option("--poisson", is_flag=True, help="Let the numbers of events fluctuate.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--quiet", is_flag=True)
+def generate(name: str, output: str, quiet: bool, **settings: Any) -> None:
+    """Make events of one of the paper's experiments."""
+    with plain_errors(quiet=quiet):
+        from lanner.events.write import write_columns
+        from lanner.experiments import one_dimensional
+
+        columns = one_dimensional.generate(**settings)
+        path = write_columns(output, columns, note=json.dumps({"experiment": name, **settings}))
+        if not quiet:
+            click.echo(f"{len(columns['x'])} events in {path}")
+
+
+@main.command()
+@reference_option
+@expected_option
+@sample_options
+@fit_options
+@click.option("--output", metavar="DIR", help="Write config.yaml and tuning.svg here.")
+@common_options
+def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+    """Choose width, penalty and number of centres from the reference alone."""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import expected_of, read_reference
+        from lanner.run.config import write_config
+
+        config = configured(config_file, flags, needed=("reference", "expected"))
+        reference = read_reference(config).sample
+        options = {k: v for k, v in config.fit_options().items() if k != "null"}
+        with progress_bar("tuning", quiet=quiet) as progress:
+            tuning = lanner.tune(
+                reference, expected=expected_of(config), memory=config.memory, progress=progress, **options
+            )
+        click.echo(json.dumps(tuning.settings()) if as_json else str(tuning))
+        if config.output:
+            from lanner.show.tuning import write_tuning
+
+            settings = config.model_dump(exclude_none=True, exclude_defaults=True, mode="json") | tuning.settings()
+            settings.pop("output")
+            written = write_config(Path(config.output) / "config.yaml", settings)
+            figure = write_tuning(tuning, Path(config.output) / "tuning.svg")
+            click.echo(f"settings in {written}, curves in {figure}", err=as_json)
+
+
+@main.command()
+@reference_option
+@expected_option
+@sample_options
+@fit_options
+@toys_option
+@click.option("--output", metavar="DIR", help="Where to keep the calibration.")
+@common_options
+def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+    """Make and keep the null toys of a reference, to apply to data later."""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import expected_of, read_reference
+
+        config = configured(config_file, flags, needed=("reference", "expected", "output"))
+        expected = expected_of(config)
+        if expected is None:
+            raise lanner.errors.InputError("a calibration needs a number: give --expected N")
+        assert config.output is not None
+        with progress_bar("toys", quiet=quiet) as progress:
+            made = lanner.calibrate(
+                read_reference(config).sample,
+                expected=expected,
+                output=config.output,
+                toys=config.toys,
+                memory=config.memory,
+                progress=progress,
+                **config.fit_options(),
+            )
+        t = made.toys.statistics
+        if as_json:
+            click.echo(
+                json.dumps({"folder": str(made.folder), "toys": len(made), "mean": t.mean(), "spread": t.std(ddof=1)})
+            )
+        else:
+            click.echo(f"{len(made)} toys, t = {t.mean():.2f} +- {t.std(ddof=1):.2f}, kept in {made.folder}")
+
+
+@main.command()
+@reference_option
+@data_option
+@expected_option
+@sample_options
+@fit_options
+@toys_option
+@null_option
+@click.option("--output", metavar="DIR", help="Where to write result.json, report.html and the toys.")
+@common_options
+def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+    """Test whether the data follow the reference, and report where they do not."""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import Files, expected_of, finish, read_like, read_reference
+
+        config = configured(config_file, flags, needed=("reference", "data", "expected", "output"))
+        reference = read_reference(config)
+        files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
+        with progress_bar("toys", quiet=quiet) as progress:
+            result = lanner.search(
+                files.reference.sample,
+                files.data.sample,
+                expected=expected_of(config),
+                toys=config.toys,
+                output=config.output,
+                memory=config.memory,
+                progress=progress,
+                **config.fit_options(),
+            )
+        assert config.output is not None
+        result, report = finish(result, config, files, Path(config.output))
+        click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
+
+
+@main.command()
+@click.argument("calibration", type=click.Path(file_okay=False))
+@data_option
+@click.option("--expected", metavar="N", type=float, help="Checked against the calibration.")
+@sample_options
+@click.option("--memory", metavar="SIZE")
+@click.option("--output", metavar="DIR", help="Where to write result.json.")
+@common_options
+def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+    """Test data against a calibration that was kept."""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import Files, finish, read_like
+        from lanner.events.readers import Events
+
+        config = configured(config_file, flags, needed=("data",))
+        kept = lanner.load_calibration(calibration)
+        data = read_like(config, config.data, kept.plan.names, "data")
+        expected = None if config.expected is None else float(config.expected)
+        result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
+        if config.output:
+            folder = Path(config.output)
+            config = config.model_copy(update={"reference": str(Path(calibration) / "reference.npz"), "extra": []})
+            reference = Events(kept.reference, {}, f"calibration {calibration}", 0)
+            result, report = finish(result, config, Files(reference, data), folder)
+            click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
+        else:
+            click.echo(result.to_json() if as_json else str(result))
+
+
+@main.command()
+@click.argument("folder", type=click.Path(file_okay=False))
+@click.option("--variable", "variables", multiple=True, help="A variable to show (default: all); several times.")
+@click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
+@click.option("--figures", metavar="DIR", help="Where to write the figures (default: FOLDER/figures).")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--quiet", is_flag=True)
+def inspect(
+    folder: str, variables: tuple[str, ...], extra: tuple[str, ...], figures: str | None, as_json: bool, quiet: bool
+) -> None:
+    """Show where the data of a finished search depart from the reference."""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import describe, reopen
+        from lanner.show.figures import write_figures
+
+        result = lanner.load_result(folder)
+        _, files = reopen(Path(folder), result, extra=extra)
+        found = describe(result, files, variables=variables or None)
+        written = write_figures(result, found, Path(figures or Path(folder) / "figures"))
+        click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
+        click.echo(f"figures: {', '.join(map(str, written))}", err=as_json)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(file_okay=False))
+@click.option("--output", metavar="FILE", help="Where to write (default: FOLDER/report.html).")
+@click.option("--title", help="Title of the report.")
+@click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
+@click.option("--quiet", is_flag=True)
+def report(folder: str, output: str | None, title: str | None, extra: tuple[str, ...], quiet: bool) -> None:
+    """Write the report of a finished search again."""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import describe, reopen
+
+        result = lanner.load_result(folder)
+        _, files = reopen(Path(folder), result, extra=extra)
+        path = lanner.write_report(
+            result, output or Path(folder) / "report.html", characterisation=describe(result, files), title=title
+        )
+        click.echo(f"report: {path}")
+
+
+@main.command()
+@reference_option
+@click.option("--signal", metavar="FILE", help="Signal sample.")
+@expected_option
+@click.option("--signal-events", metavar="S1,S2,...", help="Mean numbers of signal events to try.")
+@click.option("--experiments", type=int, help="Toy data sets per strength (default: 100).")
+@sample_options
+@fit_options
+@toys_option
+@click.option("--output", metavar="DIR", help="Where to keep the null toys and power.json.")
+@common_options
+def power(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+    """Inject a signal at several strengths: how likely is a search to find it?"""
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.cli.jobs import expected_of, read_like, read_reference
+        from lanner.files import write_atomically
+
+        config = configured(config_file, flags, needed=("reference", "signal", "expected", "signal_events"))
+        reference = read_reference(config)
+        expected = expected_of(config)
+        if expected is None:
+            raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
+        assert config.signal_events is not None
+        with progress_bar("toys and experiments", quiet=quiet) as progress:
+            found = lanner.power(
+                reference.sample,
+                read_like(config, config.signal, reference.sample.names, "signal").sample,
+                expected=expected,
+                signal_events=config.signal_events,
+                toys=config.toys,
+                experiments=config.experiments,
+                output=config.output,
+                memory=config.memory,
+                progress=progress,
+                **config.fit_options(),
+            )
+        text = json.dumps(found.to_dict(), indent=1)
+        if config.output:
+            write_atomically(Path(config.output) / "power.json", text)
+        click.echo(text if as_json else str(found))

@@ -1,0 +1,97 @@
+"""What the commands do with files: read, run, write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lanner.errors import InputError
+from lanner.events.readers import Events, read_sample
+from lanner.run.config import Config, check_settings_of, load_config, write_config
+from lanner.run.folder import save_result
+from lanner.run.result import SearchResult
+from lanner.show.characterise import Characterisation, characterise
+from lanner.show.report import write_report
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """The samples of a run, as read."""
+
+    reference: Events
+    data: Events
+
+
+def read_reference(config: Config) -> Events:
+    """The reference of a run."""
+    assert config.reference is not None
+    return read_sample(
+        config.reference,
+        features=config.features,
+        weight=config.weight,
+        where=config.where,
+        extra=tuple(config.extra),
+        drop_nan=config.drop_nan,
+        label="reference",
+        memory=config.memory,
+    )
+
+
+def read_like(config: Config, source: Any, names: tuple[str, ...], label: str) -> Events:
+    """Another sample, with the reference's features and without weights."""
+    return read_sample(
+        source,
+        features=list(names),
+        where=config.where,
+        extra=tuple(config.extra),
+        drop_nan=config.drop_nan,
+        label=label,
+        memory=config.memory,
+    )
+
+
+def expected_of(config: Config) -> float | None:
+    """N(0), or None where only the shape is tested."""
+    return None if config.expected == "observed" else float(config.expected)  # type: ignore[arg-type]
+
+
+def finish(
+    result: SearchResult, config: Config, files: Files, folder: Path, *, tuning: Any = None
+) -> tuple[SearchResult, Path]:
+    """Write the result, its configuration and its report; returns the result with its inputs and the report's path."""
+    inputs = (("reference", files.reference.description), ("data", files.data.description))
+    dropped = tuple(
+        f"{events.dropped} rows of the {label} had missing values and were dropped"
+        for label, events in (("reference", files.reference), ("data", files.data))
+        if events.dropped
+    )
+    result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped))
+    save_result(result, folder)
+    write_config(folder / "config.yaml", config.model_dump(exclude_none=True, mode="json"))
+    report = write_report(result, folder / "report.html", characterisation=describe(result, files), tuning=tuning)
+    return result, Path(report)
+
+
+def describe(result: SearchResult, files: Files, *, variables: tuple[str, ...] | None = None) -> Characterisation:
+    """Where the data depart from the reference."""
+    return characterise(
+        result,
+        files.reference.sample,
+        files.data.sample,
+        extra_reference=files.reference.extra,
+        extra_data=files.data.extra,
+        variables=variables,
+    )
+
+
+def reopen(folder: Path, result: SearchResult, *, extra: tuple[str, ...] = ()) -> tuple[Config, Files]:
+    """Read the samples of a finished run again, from where its configuration says they are."""
+    path = folder / "config.yaml"
+    if not path.exists():
+        raise InputError(f"{folder} holds no config.yaml, which says where its samples are; run the search again")
+    config = check_settings_of(load_config(path))
+    config = config.model_copy(update={"extra": [*config.extra, *extra], "features": list(result.plan.names)})
+    reference = read_reference(config)
+    assert config.data is not None
+    return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))

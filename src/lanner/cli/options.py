@@ -1,0 +1,98 @@
+"""Options that commands share, and how flags and a configuration file become one `Config`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from lanner.run.config import Config, check_settings_of, load_config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SAMPLES = [
+    click.option(
+        "--features", metavar="A,B,...", help="Columns to test (default: all numeric columns of the reference)."
+    ),
+    click.option("--weight", metavar="COLUMN", help="Column of event weights in the reference."),
+    click.option("--where", metavar="EXPR", help='Selection for all samples, such as "mll > 100 and pt1 > 20".'),
+    click.option(
+        "--extra",
+        multiple=True,
+        metavar="[NAME=]EXPR",
+        help="A variable for the plots that the fit does not use; may be given several times.",
+    ),
+    click.option(
+        "--drop-nan", is_flag=True, default=None, help="Drop rows with missing values instead of refusing them."
+    ),
+]
+_FIT = [
+    click.option("--width", type=float, help="Kernel width (default: 90th percentile of the pairwise distances)."),
+    click.option("--penalty", type=float, help="Penalty (default: the smallest stable one)."),
+    click.option("--centers", type=int, help="Candidate centres (default: about 10 sqrt(n))."),
+    click.option("--newton-steps", type=int, help="1 is the paper's mode (default: to convergence)."),
+    click.option("--loss", type=click.Choice(["logistic", "extended"]), help="Loss (default: logistic)."),
+    click.option(
+        "--scaling",
+        type=click.Choice(["standard", "authors", "none"]),
+        help="Scaling, learned on the reference (default: standard).",
+    ),
+    click.option("--precision", type=click.Choice(["single", "double"]), help="Of stored features (default: single)."),
+    click.option("--seed", type=int, help="One seed for all random numbers (default: 0)."),
+    click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free)."),
+]
+_COMMON = [
+    click.option(
+        "--config", "config_file", type=click.Path(dir_okay=False), help="YAML or TOML file with any of these."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    click.option("--quiet", is_flag=True, help="No progress and no warnings on stderr."),
+]
+reference_option = click.option(
+    "--reference", metavar="FILE", help="Reference sample: FILE, FILE.root:TREE, or a glob."
+)
+data_option = click.option("--data", metavar="FILE", help="Data sample.")
+expected_option = click.option(
+    "--expected", metavar="N", help="Data events that the reference predicts; 'observed' tests the shape alone."
+)
+toys_option = click.option("--toys", type=int, help="Null toys (default: 300).")
+null_option = click.option(
+    "--null", type=click.Choice(["reference", "permutation"]), help="Where toys come from (default: reference)."
+)
+
+
+def _all(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+sample_options = _all(_SAMPLES)
+fit_options = _all(_FIT)
+common_options = _all(_COMMON)
+
+
+def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[str, ...] = ()) -> Config:
+    """Flags over the file over the defaults; what a command cannot do without is asked for by name."""
+    settings = load_config(config_file) if config_file else {}
+    for name, value in flags.items():
+        if value is None or value == ():
+            continue
+        if name == "features" and isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        elif name == "extra":
+            value = list(value)
+        elif name == "signal_events" and isinstance(value, str):
+            value = [part.strip() for part in value.split(",")]
+        settings[name] = value
+    config = check_settings_of(settings)
+    missing = [name for name in needed if getattr(config, name) is None]
+    if missing:
+        raise click.UsageError(
+            f"Missing option{'s' if len(missing) > 1 else ''}: {', '.join('--' + n for n in missing)}."
+        )
+    return config

@@ -1,0 +1,65 @@
+"""What a person at a terminal sees: progress and warnings on stderr, results on stdout."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from lanner.errors import LannerError, LannerWarning
+
+Progress = Callable[[int, int], None]
+
+
+@contextmanager
+def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """A bar with the time left on stderr; nothing where quiet, or where stderr is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def plain_errors(*, quiet: bool) -> Iterator[None]:
+    """Errors as one message and an exit code: 1 for what the user can mend, 130 for Ctrl-C."""
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not quiet and issubclass(category, LannerWarning):
+            click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", LannerWarning)
+        warnings.showwarning = show
+        try:
+            yield
+        except (LannerError, FileNotFoundError, PermissionError, IsADirectoryError) as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(1)
+        except KeyboardInterrupt:
+            click.echo("Interrupted. Toys that were finished are kept: run the same command to go on.", err=True)
+            sys.exit(130)

@@ -1,0 +1,75 @@
+"""Write columns to a file of the format its suffix names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.errors import InputError
+
+SUFFIXES = (".parquet", ".h5", ".hdf5", ".root", ".csv", ".npz")
+
+
+def write_columns(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]], *, note: str = "") -> Path:
+    """Write to Parquet, HDF5 (one dataset a column), ROOT (tree `events`), CSV or npz, whole or not at all.
+
+    `note` says how the events were made; it goes into the file's metadata where the format has any.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: no format for {suffix or 'a name without suffix'}; use one of {', '.join(SUFFIXES)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The suffix stays, because some libraries look at it.
+    partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{suffix}")
+    try:
+        _WRITERS[suffix](partial, columns, note)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def _parquet(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(dict(columns), metadata={"lanner": note}), path)
+
+
+def _hdf5(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.attrs["lanner"] = note
+        for name, column in columns.items():
+            file.create_dataset(name, data=column)
+
+
+def _root(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
+    import uproot
+
+    with uproot.recreate(path) as file:
+        file.mktree("events", {name: column.dtype for name, column in columns.items()})
+        file["events"].extend(dict(columns))
+        if note:
+            file["lanner"] = note
+
+
+def _csv(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(pa.table(dict(columns)), path)
+
+
+def _npz(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
+    np.savez(path, **dict(columns))  # type: ignore[arg-type]
+
+
+_WRITERS = {".parquet": _parquet, ".h5": _hdf5, ".hdf5": _hdf5, ".root": _root, ".csv": _csv, ".npz": _npz}

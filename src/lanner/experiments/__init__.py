@@ -1,0 +1,1 @@
+"""The paper's experiments: the data and the figures."""

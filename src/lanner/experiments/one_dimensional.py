@@ -1,0 +1,69 @@
+"""The paper's 1-D example (App. C): an exponential reference and three signals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.errors import InputError
+
+Array = NDArray[np.float64]
+
+RATE = 8.0
+EXPECTED = 2000.0
+REFERENCE_SIZE = 200_000
+WIDTH, PENALTY, CENTERS = 0.3, 1e-10, 3000  # the paper's settings, with newton_steps=1
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A signal of the paper: `events` is its N(S)."""
+
+    name: str
+    events: float
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """n events."""
+        if self.name == "nonresonant":
+            return rng.gamma(3.0, 1 / RATE, n)  # 256 x^2 exp(-8 x)
+        return rng.normal(0.8 if self.name == "tail" else 0.2, 0.02, n)
+
+
+SIGNALS = {s.name: s for s in (Signal("tail", 10), Signal("bulk", 90), Signal("nonresonant", 90))}
+
+
+def background(n: int, rng: np.random.Generator) -> Array:
+    """n events of the reference model, p(x|0) = 8 exp(-8 x), one row each."""
+    return rng.exponential(1 / RATE, (n, 1))
+
+
+def generate(
+    *,
+    events: float = EXPECTED,
+    signal: str | None = None,
+    signal_events: float | None = None,
+    poisson: bool = False,
+    seed: int = 0,
+) -> dict[str, Array]:
+    """A sample of `events` background events and, if asked for, a signal; their numbers Poisson or exact.
+
+    >>> {name: column.shape for name, column in generate(events=100, signal="tail", signal_events=5).items()}
+    {'x': (105,)}
+    """
+    rng = np.random.default_rng(seed)
+    if signal is not None and signal not in SIGNALS:
+        raise InputError(f"signal={signal!r} is not known; choose one of {', '.join(map(repr, SIGNALS))}")
+    if not events >= 0 or (signal_events is not None and not signal_events >= 0):
+        raise InputError(f"events={events!r}, signal_events={signal_events!r}: numbers of events cannot be negative")
+
+    def number(mean: float) -> int:
+        return int(rng.poisson(mean)) if poisson else round(mean)
+
+    x = background(number(events), rng)[:, 0]
+    if signal is not None:
+        chosen = SIGNALS[signal]
+        x = np.append(x, chosen.sample(number(chosen.events if signal_events is None else signal_events), rng))
+        rng.shuffle(x)
+    return {"x": x}

@@ -1,0 +1,228 @@
+"""An experiment: a plan and its events, ready to fit toys and data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.errors import InputError
+from lanner.events import Sample
+from lanner.inference.analytic import analytic_law
+from lanner.inference.plan import Generator, Plan
+from lanner.inference.seeds import Stream, generator
+from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme
+from lanner.inference.weighted_chi2 import WeightedChi2
+from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
+from lanner.model.features import feature_sums, make_features
+from lanner.model.kernel import GaussianKernel
+from lanner.model.loss import loss_by_name
+from lanner.model.pool import Pool
+from lanner.model.problem import Problem, Solution
+from lanner.model.ratio import LearnedRatio
+from lanner.model.single import TOLERANCE
+from lanner.model.solver import minimise
+from lanner.model.weightings import DATA, REFERENCE, Weightings
+
+Array = NDArray[np.float64]
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Features of reference and data, and how to turn them into fits."""
+
+    plan: Plan
+    pool: Pool
+    scheme: Scheme
+    reference: Sample
+    data: Sample | None
+    make_events: Generator | None = None
+
+    @classmethod
+    def prepare(
+        cls,
+        plan: Plan,
+        reference: Sample,
+        data: Sample | None,
+        *,
+        memory: int,
+        make_events: Generator | None = None,
+    ) -> Experiment:
+        """Choose pivots, compute features and curvature: the one-off cost."""
+        units, loss = plan.scaling, loss_by_name(plan.loss)
+        samples = [reference] if data is None else [reference, data]
+        events = np.vstack([units.apply(s.features) for s in samples])
+        data_size = 0 if data is None else len(data)
+        rng = generator(plan.seed, Stream.CENTERS)
+        scheme: Scheme
+        null_rows = len(reference)
+        if plan.null == "permutation":
+            null_rows = len(events)
+            candidates = events[rng.choice(len(events), plan.centers, replace=False)]
+            scheme = PermutationScheme(len(reference), data_size, plan.seed)
+        elif plan.null == "generator":
+            if make_events is None:
+                raise InputError("null='generator' needs generator=, a function (n, rng) -> events")
+            if reference.weights is not None:
+                raise InputError(
+                    "null='generator' makes unweighted references for its toys: give an unweighted one for the data, "
+                    "such as the generator's own events"
+                )
+            candidates = units.apply(_generated(make_events, plan, plan.centers, rng))
+            scheme = _reference_scheme(plan, reference, data_size, np.empty(0, dtype=np.intp))
+        else:
+            barred = rng.choice(len(reference), plan.centers, replace=False)
+            candidates = events[barred]
+            scheme = _reference_scheme(plan, reference, data_size, barred)
+        basis = _basis(plan, candidates)
+        weights = None
+        if reference.weights is not None:
+            weights = np.concatenate([reference.weights, np.ones(data_size)])
+        pool = Pool.prepare(
+            events,
+            basis,
+            loss=loss,
+            penalty=plan.penalty,
+            expected=plan.expected,
+            events_per_fit=plan.reference_size + plan.expected,
+            precision=plan.precision,
+            memory=memory,
+            weights=weights,
+            null_rows=null_rows,
+        )
+        return cls(plan, pool, scheme, reference, data, make_events)
+
+    @property
+    def tolerance(self) -> float:
+        """The Newton decrement that every fit reaches."""
+        return TOLERANCE[self.plan.precision] if self.plan.tolerance is None else self.plan.tolerance
+
+    def batch_size(self, toys: int) -> int:
+        """How many toys to fit together within the memory budget."""
+        return self.pool.batch_size(toys)
+
+    def fit_toys(self, toys: Sequence[int], progress: Progress | None = None) -> Solution:
+        """Fit null toys by their numbers."""
+        if self.make_events is not None:
+            return _joined([self._fit_generated(i, progress) for i in toys])
+        roles = np.stack([self.scheme.toy(i) for i in toys], axis=1)
+        return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance, progress=progress)
+
+    def fit_data(self, draws: int) -> Solution:
+        """Fit the data with several draws of the reference (one where there is nothing to draw)."""
+        if self.data is None:
+            raise InputError("this experiment has no data; give some")
+        if self.plan.null != "reference":
+            draws = 1  # a permutation uses every event, a generator's reference is the one given
+        roles = np.stack([self.scheme.data(i) for i in range(draws)], axis=1)
+        return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance)
+
+    def _fit_generated(self, i: int, progress: Progress | None) -> Solution:
+        """A toy whose data and reference are both new."""
+        assert self.make_events is not None
+        plan, rng = self.plan, generator(self.plan.seed, Stream.TOYS, i)
+        size = int(rng.poisson(plan.expected)) if plan.fixed is None else plan.fixed
+        events = _generated(self.make_events, plan, plan.reference_size + size, rng)
+        features = make_features(
+            plan.scaling.apply(events), self.pool.features.basis, precision=plan.precision, memory=self.pool.memory
+        )
+        roles = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [plan.reference_size, size])[:, None]
+        weightings = Weightings.of(roles, expected=plan.expected)
+        problem = Problem(features, weightings, self.pool.loss, plan.penalty * weightings.events)
+        return minimise(
+            problem, self.pool.shared, newton_steps=plan.newton_steps, tolerance=self.tolerance, progress=progress
+        )
+
+    def analytic_null(self) -> WeightedChi2:
+        """The law of t from the eigenvalues, without a toy."""
+        plan = self.plan
+        weights = self.reference.weights
+        # What a weighted sample is worth: its effective size (Kish).
+        worth = 1.0 if weights is None else float(weights.sum() ** 2 / (weights**2).sum()) / len(weights)
+        return analytic_law(
+            self.pool.eigenvalues(),
+            expected=plan.expected,
+            reference_size=worth * plan.reference_size,
+            events=plan.reference_size + plan.expected,
+            penalty=plan.penalty,
+            loss=plan.loss,
+        )
+
+    def ratio(self, solution: Solution, fit: int = 0) -> LearnedRatio:
+        """The learned ratio of one of the data's fits."""
+        plan, basis = self.plan, self.pool.features.basis
+        return LearnedRatio(
+            statistic=float(solution.statistic[fit]),
+            converged=bool(solution.converged[fit]),
+            iterations=int(solution.iterations[fit]),
+            rank=basis.rank,
+            trace_error=basis.trace_error,
+            decrement=float(solution.decrement[fit]),
+            names=plan.names,
+            expected=plan.expected,
+            reference_size=plan.reference_size,
+            data_size=0 if self.data is None else len(self.data),
+            width=plan.width,
+            penalty=plan.penalty,
+            loss=plan.loss,
+            solver="newton",
+            newton_steps=plan.newton_steps,
+            scaling=plan.scaling,
+            centers=basis.pivots,
+            coefficients=basis.coefficients(solution.coefficients[:, fit]),
+            eigenvalues=self.pool.eigenvalues(),
+        )
+
+    def log_ratios(self, coefficients: Array) -> Array:
+        """f at every event of the pool (reference, then data) for one fit's coefficients."""
+        return feature_sums(self.pool.features, coefficients)
+
+
+def _basis(plan: Plan, candidates: Array) -> Basis:
+    loss = loss_by_name(plan.loss)
+    trace_error = plan.trace_error
+    if trace_error is None:
+        trace_error = trace_tolerance(
+            penalty=plan.penalty,
+            events=plan.reference_size + plan.expected,
+            expected=plan.expected,
+            curvature=loss.curvature_at_zero * (2 if plan.loss == "logistic" else 1),
+        )
+    return choose_pivots(
+        candidates,
+        GaussianKernel(plan.width),
+        trace_error=trace_error,
+        max_rank=min(len(candidates), MAX_RANK),
+        rng=generator(plan.seed, Stream.PIVOTS),
+    )
+
+
+def _reference_scheme(plan: Plan, reference: Sample, data_size: int, barred: NDArray[np.intp]) -> ReferenceScheme:
+    sizes = (len(reference), data_size, plan.expected, plan.fixed, plan.reference_size, barred, plan.seed)
+    if reference.weights is None or plan.null == "generator":
+        return ReferenceScheme(*sizes)
+    assert plan.source is not None
+    return WeightedReferenceScheme(*sizes, weights=reference.weights, source=plan.source)
+
+
+def _generated(make_events: Generator, plan: Plan, n: int, rng: np.random.Generator) -> Array:
+    events = Sample.of(make_events(n, rng), label="generator")
+    if len(events) != n or events.dimensions != len(plan.names):
+        raise InputError(
+            f"the generator returned {len(events)} events of {events.dimensions} features where {n} of "
+            f"{len(plan.names)} were asked for"
+        )
+    return events.features
+
+
+def _joined(parts: Sequence[Solution]) -> Solution:
+    return Solution(
+        coefficients=np.hstack([p.coefficients for p in parts]),
+        statistic=np.concatenate([p.statistic for p in parts]),
+        converged=np.concatenate([p.converged for p in parts]),
+        iterations=np.concatenate([p.iterations for p in parts]),
+        decrement=np.concatenate([p.decrement for p in parts]),
+    )

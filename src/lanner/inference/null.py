@@ -1,0 +1,44 @@
+"""`Null`: the toys of a search, none of them dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.inference.significance import Chi2Fit, EmpiricalP, empirical_p
+from lanner.inference.weighted_chi2 import WeightedChi2
+
+
+@dataclass(frozen=True, eq=False)
+class Null:
+    """What t is if the data follow the reference: toys, and two laws that stand beside them."""
+
+    kind: str  # "reference", "permutation" or "generator"
+    statistics: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+    analytic: WeightedChi2
+    chi2: Chi2Fit | None
+
+    def __len__(self) -> int:
+        return len(self.statistics)
+
+    @property
+    def not_finite(self) -> int:
+        """Toys whose t is not a number. They count as extreme."""
+        return int(np.count_nonzero(~np.isfinite(self.statistics)))
+
+    @property
+    def not_positive(self) -> int:
+        """Toys with t <= 0; with any, no chi2 describes the null."""
+        return int(np.count_nonzero(self.statistics <= 0))
+
+    @property
+    def not_converged(self) -> int:
+        """Toys whose fit stopped early. They are kept."""
+        return int(np.count_nonzero(~self.converged))
+
+    def empirical(self, t: float) -> EmpiricalP:
+        """The empirical p-value of an observed t."""
+        return empirical_p(t, self.statistics)

@@ -1,0 +1,220 @@
+"""Tuning by the paper's protocol (Sec. 3): from the reference alone, so that no signal is preferred.
+
+1. The width is the 90th percentile of the distances between reference events.
+2. The penalty is the smallest at which toys stay stable: all converge, none has t <= 0, and their mean t is where
+   the analytic null puts it (which assumes that f is small, as a fit that follows single events is not).
+3. The number of centres is the smallest, from sqrt(n) up, on the plateau of t: of its analytic mean, which has no
+   noise of toys on it.
+
+Steps 2 and 3 run on a part of the reference with the same N(0)/N0: degrees of freedom depend on that ratio and on the
+penalty, not on the number of events.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lanner.errors import InputError
+from lanner.events import Sample, Scaling
+from lanner.inference.experiment import Experiment
+from lanner.inference.plan import make_plan
+from lanner.inference.seeds import Stream, generator
+from lanner.model.fit import default_centers
+from lanner.model.kernel import pairwise_width
+from lanner.model.single import Settings
+
+PENALTIES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+# One Newton step is a regulariser of its own. Converged fits are unstable here in a few per cent of toys, with t down
+# to -1e4 (measured in 1-D), which a handful of toys may not show.
+PENALTIES_OF_ONE_STEP = (*PENALTIES, 1e-9, 1e-10)
+TOYS = 40
+EVENTS = 20_000  # of the reference that steps 2 and 3 use
+_AGREEMENT = 0.15  # what the mean t may differ from the analytic one, beside four standard errors
+_PLATEAU = 0.1  # what the analytic mean of t may be below the plateau, in units of the spread of t
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What toys did at one setting."""
+
+    centers: int
+    penalty: float
+    rank: int
+    mean: float
+    spread: float
+    analytic_mean: float
+    analytic_spread: float
+    not_converged: int
+    not_positive: int
+    toys: int
+    seconds_per_toy: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether all toys converge, are positive, and average where the analytic null says."""
+        if self.not_converged or self.not_positive or not np.isfinite(self.mean):
+            return False
+        allowed = 4 * self.analytic_spread / self.toys**0.5 + _AGREEMENT * self.analytic_mean
+        return bool(abs(self.mean - self.analytic_mean) <= allowed)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The settings chosen, and the trials behind them."""
+
+    width: float
+    penalty: float
+    centers: int
+    quantiles: tuple[tuple[float, float], ...]  # of the pairwise distances
+    penalties: tuple[Trial, ...]
+    plateau: tuple[Trial, ...]
+    events: int  # reference events used
+
+    def settings(self) -> dict[str, float | int]:
+        """What `search` takes."""
+        return {"width": self.width, "penalty": self.penalty, "centers": self.centers}
+
+    def __str__(self) -> str:
+        lines = [
+            f"width    {self.width:.4g} (90th percentile of the pairwise distances)",
+            f"penalty  {self.penalty:g} (smallest stable one)",
+            f"centers  {self.centers}",
+            "",
+            "penalty    rank   mean t  analytic  not converged  t <= 0  stable",
+        ]
+        lines += [
+            f"{t.penalty:<9g}{t.rank:>6d}{t.mean:>9.2f}{t.analytic_mean:>10.2f}{t.not_converged:>15d}"
+            f"{t.not_positive:>8d}  {'yes' if t.stable else 'no'}"
+            for t in self.penalties
+        ]
+        if self.plateau:
+            lines += ["", "centers    rank   mean t  spread  analytic  s/toy"]
+            lines += [
+                f"{t.centers:<9d}{t.rank:>6d}{t.mean:>9.2f}{t.spread:>8.2f}{t.analytic_mean:>10.2f}{t.seconds_per_toy:>7.3f}"
+                for t in self.plateau
+            ]
+        return "\n".join(lines)
+
+
+def tune(
+    reference: Sample,
+    *,
+    expected: float,
+    scaling: str | None,
+    settings: Settings,
+    seed: int,
+    memory: int,
+    width: float | None = None,
+    penalty: float | None = None,
+    centers: int | None = None,
+    penalties: Sequence[float] | None = None,
+    plateau: bool = True,
+    toys: int = TOYS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Tuning:
+    """Choose what is None. With `plateau` false the number of centres is about 10 sqrt(n), untried."""
+    rng = generator(seed, Stream.TUNING)
+    if penalties is None:
+        penalties = PENALTIES if settings.newton_steps is None else PENALTIES_OF_ONE_STEP
+    units = Scaling.learn(reference, scaling)
+    scaled = units.apply(reference.features)
+    levels = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+    quantiles = tuple((q, pairwise_width(scaled, quantile=q, rng=generator(seed, Stream.WIDTH))) for q in levels)
+    width = dict(quantiles)[0.9] if width is None else width
+    part = reference
+    if len(reference) > EVENTS:
+        part = reference.take(rng.choice(len(reference), EVENTS, replace=False))
+    part_expected = expected * len(part) / len(reference)
+    n = len(reference) + int(expected)
+    # Candidates scale with the events, so that their density among the events is that of the full problem.
+    wanted = default_centers(n) if centers is None else centers
+    part_centers = max(50, min(len(part) // 3, round(wanted * len(part) / len(reference))))
+    steps = len(penalties) if penalty is None else 1
+    grid = _centers_grid(len(part), part_centers) if plateau and centers is None else []
+    total, done = steps + len(grid), 0
+
+    def attempt(trial_penalty: float, trial_centers: int) -> Trial:
+        nonlocal done
+        result = _trial(
+            part, part_expected, scaling, replace(settings, penalties=(trial_penalty,)), seed, memory, float(width),
+            trial_centers, toys,
+        )  # fmt: skip
+        done += 1
+        if progress is not None:
+            progress(done, total)
+        return result
+
+    tried = []
+    for candidate in sorted(penalties, reverse=True) if penalty is None else [penalty]:
+        tried.append(attempt(candidate, part_centers))
+        if penalty is None and not tried[-1].stable:
+            done = steps
+            break  # what is smaller is less stable still
+    stable = [t for t in tried if t.stable]
+    if penalty is None:
+        if not stable:
+            raise InputError(
+                f"toys are unstable even at a penalty of {max(penalties):g}: the reference is too small for "
+                f"{expected:g} expected events, or its features have extreme tails; transform them, or give penalty="
+            )
+        penalty = min(t.penalty for t in stable)
+    scan = [attempt(penalty, m) for m in grid]
+    if centers is None:
+        centers = _on_plateau(scan, n, len(reference) / len(part)) if scan else wanted
+    return Tuning(float(width), penalty, centers, quantiles, tuple(tried), tuple(scan), len(part))
+
+
+def _trial(
+    part: Sample,
+    expected: float,
+    scaling: str | None,
+    settings: Settings,
+    seed: int,
+    memory: int,
+    width: float,
+    centers: int,
+    toys: int,
+) -> Trial:
+    plan = make_plan(
+        part, None, expected=expected, null="reference", width=width, penalty=settings.penalties[0], centers=centers,
+        scaling=scaling, seed=seed, settings=settings,
+    )  # fmt: skip
+    experiment = Experiment.prepare(plan, part, None, memory=memory)
+    start = time.perf_counter()
+    solution = experiment.fit_toys(range(toys))
+    seconds = (time.perf_counter() - start) / toys
+    analytic = experiment.analytic_null()
+    t = solution.statistic
+    return Trial(
+        centers=centers,
+        penalty=plan.penalty,
+        rank=experiment.pool.features.basis.rank,
+        mean=float(t.mean()),
+        spread=float(t.std(ddof=1)),
+        analytic_mean=analytic.mean,
+        analytic_spread=analytic.std,
+        not_converged=int(np.count_nonzero(~solution.converged)),
+        not_positive=int(np.count_nonzero(~(t > 0))),
+        toys=toys,
+        seconds_per_toy=seconds,
+    )
+
+
+def _centers_grid(events: int, most: int) -> list[int]:
+    """From a quarter of sqrt(n) to the number wanted, doubling."""
+    grid, m = [], max(10, int(events**0.5) // 4)
+    while m < most:
+        grid.append(m)
+        m *= 2
+    return [*grid, most]
+
+
+def _on_plateau(scan: Sequence[Trial], n: int, events_ratio: float) -> int:
+    """The smallest number, sqrt(n) or more, whose mean t is that of the largest; scaled to the full problem."""
+    last = scan[-1]
+    flat = [t for t in scan if last.analytic_mean - t.analytic_mean <= _PLATEAU * last.analytic_spread]
+    return max(int(n**0.5), round(min(t.centers for t in flat) * events_ratio))

@@ -1,0 +1,163 @@
+"""From what a user asks for to a plan: checks, and the settings that were left open."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanner.errors import InputError, LannerWarning
+from lanner.events import Sample
+from lanner.events.sample import check_varies
+from lanner.inference.plan import MIN_RATIO, Plan, make_plan
+from lanner.inference.tuning import Tuning, tune
+from lanner.model.loss import loss_by_name
+from lanner.model.single import Settings, check_settings
+
+MANY_SIGMA = 5.0
+
+
+class CountWarning(LannerWarning):
+    """The number of data events contradicts the expected one by itself."""
+
+
+class NullWarning(LannerWarning):
+    """Another kind of null than the one asked for had to be used."""
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The options that `search`, `calibrate`, `power` and `tune` share. None: chosen from the reference."""
+
+    null: str = "reference"
+    scaling: str | None = "standard"
+    width: float | None = None
+    penalty: float | None = None
+    centers: int | None = None
+    newton_steps: int | None = None
+    loss: str = "logistic"
+    seed: int = 0
+    precision: str = "single"
+    tolerance: float | None = None
+    trace_error: float | None = None
+
+    def settings(self) -> Settings:
+        """The settings of a fit, checked."""
+        return check_settings(
+            loss=loss_by_name(self.loss),
+            penalty=1e-6 if self.penalty is None else self.penalty,
+            newton_steps=self.newton_steps,
+            solver="newton",
+            precision=self.precision,
+            tolerance=self.tolerance,
+            trace_error=self.trace_error,
+        )
+
+
+def plan_search(
+    reference: Sample, data: Sample | None, *, expected: float | None, options: FitOptions, memory: int
+) -> Plan:
+    """The plan of a search; a penalty that was left open is the smallest stable one (`tune`)."""
+    settings = options.settings()
+    chosen = []
+    penalty = options.penalty
+    if penalty is None:
+        penalty = _stable_penalty(reference, data, expected, options, memory)
+        chosen.append(f"penalty {penalty:g}: the smallest at which toys of a part of the reference are stable")
+    plan = make_plan(
+        reference,
+        data,
+        expected=expected,
+        null=options.null,
+        width=options.width,
+        penalty=penalty,
+        centers=options.centers,
+        scaling=options.scaling,
+        seed=options.seed,
+        settings=settings,
+    )
+    return replace(plan, chosen=(*plan.chosen, *chosen))
+
+
+def tune_reference(
+    reference: Sample,
+    *,
+    expected: float,
+    options: FitOptions,
+    memory: int,
+    plateau: bool,
+    progress: Callable[[int, int], None] | None = None,
+) -> Tuning:
+    """`tune` with a user's options."""
+    return tune(
+        reference,
+        expected=expected,
+        scaling=options.scaling,
+        settings=options.settings(),
+        seed=options.seed,
+        memory=memory,
+        width=options.width,
+        penalty=options.penalty,
+        centers=options.centers,
+        plateau=plateau,
+        progress=progress,
+    )
+
+
+def _stable_penalty(
+    reference: Sample, data: Sample | None, expected: float | None, options: FitOptions, memory: int
+) -> float:
+    # Toys of the reference serve for a permutation as well: what matters is how a fit of this size behaves.
+    wanted = float(expected if expected is not None else len(data) if data is not None else 0)
+    room = 0.2 * len(reference)
+    unweighted = Sample(reference.features, reference.names)
+    return tune_reference(unweighted, expected=min(wanted, room), options=options, memory=memory, plateau=False).penalty
+
+
+def check_sample(source: Any, label: str, least: int) -> Sample:
+    """A sample that a search can use, or an error that says why not."""
+    sample = Sample.of(source, label=label)
+    if label == "reference":
+        check_varies(sample, label)
+    elif sample.weights is not None:
+        raise InputError(
+            f"the {label} has event weights, which toys of unweighted events cannot calibrate; use unweighted data, "
+            "or fit_ratio, which gives t without a p-value"
+        )
+    if len(sample) < least:
+        raise InputError(
+            f"the {label} has {len(sample)} events; with fewer than {least} a fitted ratio means nothing: "
+            "use more events, or a counting experiment"
+        )
+    return sample
+
+
+def usable_null(null: str, reference: Sample, data: Sample, expected: float | None) -> str:
+    """Permutation where the reference is too small for toys of its own, with a warning that says so."""
+    wanted = len(data) if expected is None else expected
+    if null != "reference" or len(reference) >= MIN_RATIO * wanted:
+        return null
+    warnings.warn(
+        f"the reference has {len(reference)} events for {wanted:g} expected; below {MIN_RATIO:g} times as many, toys "
+        "from the reference share too many events. Using permutation, which tests the shape alone, blind to the number "
+        "of events",
+        NullWarning,
+        stacklevel=4,
+    )
+    return "permutation"
+
+
+def check_count(plan: Plan, observed: int) -> None:
+    """Warn where the number of events alone would be a discovery: mostly it is a wrong `expected`."""
+    if plan.fixed is not None:
+        return
+    sigma = (observed - plan.expected) / plan.expected**0.5
+    if abs(sigma) > MANY_SIGMA:
+        warnings.warn(
+            f"{observed} data events where {plan.expected:g} are expected: {sigma:+.1f} sigma from the count alone. If "
+            "`expected` is not a prediction for this data set (luminosity, selection), correct it or use expected=None "
+            "to test the shape alone",
+            CountWarning,
+            stacklevel=4,
+        )

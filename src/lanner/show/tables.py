@@ -1,0 +1,95 @@
+"""Settings and tunings as tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from lanner.errors import InputError
+from lanner.inference.tuning import Trial, Tuning
+from lanner.run.result import SearchResult
+from lanner.show import words
+
+Table = list[dict[str, str]]
+
+_LONGEST_CELL = 400  # characters
+# What a setting that is not given means.
+_UNSET = {
+    "fixed": "no: the number of events is tested too",
+    "newton_steps": "to convergence",
+    "tolerance": "default",
+    "trace_error": "from the penalty",
+    "source": "not needed: the reference has no weights",
+}
+
+
+def configuration(result: SearchResult) -> Table:
+    """Every setting of the plan; the scaling is in `units`."""
+    settings = dict(result.plan.settings())
+    settings["scaling"] = settings["scaling"]["rule"]
+    return [
+        {"setting": name.replace("_", " "), "value": cell(_UNSET.get(name) if value is None else value)}
+        for name, value in settings.items()
+    ]
+
+
+def units(result: SearchResult) -> Table:
+    """Shift and scale of every feature."""
+    scaling = result.plan.scaling
+    return [
+        {"feature": name, "shift": cell(shift), "scale": cell(scale)}
+        for name, shift, scale in zip(scaling.names, scaling.shift, scaling.scale, strict=True)
+    ]
+
+
+def tuning_tables(source: Any) -> dict[str, Table]:
+    """Tables by caption, from a `Tuning` or a mapping: its plain values make the first, lists of mappings one each."""
+    if source is None:
+        return {}
+    if isinstance(source, Tuning):
+        source = {
+            **source.settings(),
+            "reference events used": source.events,
+            "Distances between reference events": [{"quantile": q, "distance": d} for q, d in source.quantiles],
+            "The penalty: the smallest at which toys are stable": [_trial(t) for t in source.penalties],
+            "The number of centres: the smallest on the plateau of t": [_trial(t) for t in source.plateau],
+        }
+    plain = source.to_dict() if hasattr(source, "to_dict") else source
+    if not isinstance(plain, Mapping):
+        raise InputError(
+            f"tuning is a {type(source).__name__}: give what `tune` returned, or names with values or tables"
+        )
+    tables: dict[str, Table] = {}
+    values = []
+    for key, value in plain.items():
+        if isinstance(value, list | tuple) and all(isinstance(row, Mapping) for row in value):
+            columns = list(dict.fromkeys(column for row in value for column in row))
+            if value:
+                tables[str(key)] = [{str(c): cell(row.get(c)) for c in columns} for row in value]
+        else:
+            values.append({"name": str(key), "value": cell(value)})
+    return ({"": values} if values else {}) | tables
+
+
+def cell(value: Any) -> str:
+    """Any value in a few words."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return str(value)
+    if isinstance(value, float | np.floating):
+        return words.number(float(value), 6)
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        value = ", ".join(map(cell, value))
+    text = str(value)
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    numbers = {name: float(f"{v:.4g}") if isinstance(v, float) else v for name, v in asdict(trial).items()}
+    return {name.replace("_", " "): value for name, value in numbers.items()} | {"stable": trial.stable}

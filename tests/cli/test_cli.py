@@ -1,0 +1,201 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+import lanner
+from lanner.cli import main
+from lanner.events.write import write_columns
+from lanner.experiments import one_dimensional
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    rng = np.random.default_rng(4)
+
+    def columns(n: int, peak: int = 0) -> dict[str, np.ndarray]:
+        x = np.append(rng.exponential(1 / 8, n), rng.normal(0.8, 0.02, peak))
+        return {"x": x, "y": rng.normal(size=n + peak), "unused": rng.random(n + peak), "w": np.ones(n + peak)}
+
+    write_columns(folder / "reference.parquet", columns(6000))
+    write_columns(folder / "data.parquet", columns(400, peak=15))
+    write_columns(folder / "null.parquet", columns(400))
+    write_columns(folder / "signal.parquet", {"x": rng.normal(0.8, 0.02, 300), "y": rng.normal(size=300)})
+    return folder
+
+
+COMMON = ("--features", "x,y", "--expected", 400, "--toys", 40, "--seed", 3, "--penalty", 1e-5, "--width", 1.0)
+
+
+@pytest.fixture(scope="module")
+def searched(files: Path) -> Path:
+    output = files / "search"
+    arguments = ("--reference", files / "reference.parquet", "--data", files / "data.parquet")
+    done = run("search", *arguments, *COMMON, "--extra", "twice=2*x", "--extra", "unused", "--output", output)
+    assert done.exit_code == 0, done.output
+    assert "report:" in done.stdout
+    return output
+
+
+def test_help_lists_the_commands_in_the_order_of_the_work() -> None:
+    text = run("--help").output
+    places = [text.index(f"\n  {name} ") for name in
+              ("generate", "tune", "calibrate", "search", "apply", "inspect", "report", "power")]  # fmt: skip
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", list(main.commands))
+def test_every_command_explains_itself(name: str) -> None:
+    done = run(name, "--help")
+    assert done.exit_code == 0
+    assert len(done.output) > 200
+
+
+def test_search_writes_what_it_says(searched: Path) -> None:
+    plain = json.loads((searched / "result.json").read_text())
+    assert plain["null"]["toys"] == 40
+    assert plain["configuration"]["names"] == ["x", "y"]
+    assert plain["z_score"] > 1.5
+    page = (searched / "report.html").read_text()
+    assert "twice" in page
+    assert "unused" in page
+
+
+def test_the_command_is_the_functions_twin(files: Path, searched: Path) -> None:
+    names = ("reference", "data")
+    reference, data = (lanner.read_sample(files / f"{n}.parquet", features=["x", "y"]).sample for n in names)
+    result = lanner.search(reference, data, expected=400, toys=40, seed=3, penalty=1e-5, width=1.0)
+    plain = json.loads((searched / "result.json").read_text())
+    assert plain["statistic"] == result.statistic
+    assert plain["p_value"] == result.p_value
+
+
+def test_json_goes_to_stdout_and_nothing_else(files: Path, tmp_path: Path) -> None:
+    done = run(
+        "search", "--reference", files / "reference.parquet", "--data", files / "null.parquet", *COMMON,
+        "--json", "--quiet", "--output", tmp_path,
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["p_value"] > 0.01
+
+
+def test_report_and_inspect_open_a_finished_search(searched: Path, tmp_path: Path) -> None:
+    done = run("report", searched, "--output", tmp_path / "r.html", "--title", "Again")
+    assert done.exit_code == 0, done.output
+    assert "Again" in (tmp_path / "r.html").read_text()
+    done = run("inspect", searched, "--figures", tmp_path / "figures", "--variable", "x", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)
+    assert list((tmp_path / "figures").iterdir())
+
+
+def test_calibrate_then_apply(files: Path, tmp_path: Path) -> None:
+    done = run("calibrate", "--reference", files / "reference.parquet", *COMMON, "--output", tmp_path / "c")
+    assert done.exit_code == 0, done.output
+    done = run("apply", tmp_path / "c", "--data", files / "data.parquet", "--json", "--output", tmp_path / "a")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["z_score"] > 1.5
+    refused = run("apply", tmp_path / "c", "--data", files / "data.parquet", "--expected", 999)
+    assert refused.exit_code == 1
+    assert "made for 400" in refused.stderr
+
+
+def test_tune_writes_a_configuration_that_search_reads(files: Path, tmp_path: Path) -> None:
+    done = run(
+        "tune", "--reference", files / "reference.parquet", "--features", "x", "--expected", 400, "--output", tmp_path
+    )
+    assert done.exit_code == 0, done.output
+    settings = yaml.safe_load((tmp_path / "config.yaml").read_text())
+    assert {"width", "penalty", "centers", "features", "reference", "expected"} <= set(settings)
+    done = run(
+        "search",
+        "--config",
+        tmp_path / "config.yaml",
+        "--data",
+        files / "null.parquet",
+        "--toys",
+        20,
+        "--output",
+        tmp_path / "s",
+    )
+    assert done.exit_code == 0, done.output
+    plain = json.loads((tmp_path / "s" / "result.json").read_text())
+    assert plain["configuration"]["width"] == settings["width"]
+
+
+def test_power_prints_a_table(files: Path) -> None:
+    done = run(
+        "power", "--reference", files / "reference.parquet", "--signal", files / "signal.parquet", *COMMON,
+        "--signal-events", "0,20", "--experiments", 20, "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    strengths = json.loads(done.stdout)["strengths"]
+    assert strengths[1]["analytic"]["z_16_50_84"][1] > strengths[0]["analytic"]["z_16_50_84"][1] + 1
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".h5", ".root", ".csv", ".npz"])
+def test_generate_writes_every_format(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"events{suffix}"
+    done = run(
+        "generate",
+        "one-dimensional",
+        "--events",
+        50,
+        "--signal",
+        "bulk",
+        "--signal-events",
+        5,
+        "--seed",
+        9,
+        "--output",
+        path,
+    )
+    assert done.exit_code == 0, done.output
+    truth = one_dimensional.generate(events=50, signal="bulk", signal_events=5, seed=9)["x"]
+    np.testing.assert_array_equal(lanner.read_sample(path).sample.features[:, 0], truth)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--data", "x.parquet"), 2, "Missing options: --reference"),
+        (("--reference", "nothing.parquet"), 1, "nothing.parquet"),
+        (("--features", "x,z"), 1, "'z'"),
+        (("--expected", "many"), 1, "expected"),
+        (("--where", "__import__('os').system('true')"), 1, "__import__"),
+        (("--where", "x > 100"), 1, "selection"),
+        (("--width", "-1"), 1, "width"),
+        (("--toys", "0"), 1, "toys"),
+        (("--memory", "tiny"), 1, "memory"),
+    ],
+)
+def test_errors_are_one_message_and_a_code(
+    files: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    given: list[object] = list(arguments)
+    if code == 1:
+        if "--reference" not in arguments:
+            given += ["--reference", files / "reference.parquet"]
+        given += ["--data", files / "null.parquet", "--output", tmp_path]
+        if "--expected" not in arguments:
+            given += ["--expected", 400]
+    done = run("search", *given)
+    assert done.exit_code == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_of_another_configuration_is_refused(searched: Path, files: Path) -> None:
+    arguments = ("--reference", files / "reference.parquet", "--data", files / "data.parquet")
+    done = run("search", *arguments, *COMMON, "--seed", 4, "--output", searched)
+    assert done.exit_code == 1
+    assert "another configuration" in done.stderr
+    assert (searched / "result.json").exists()

@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lanner
+from conftest import exponential
+from lanner.errors import InputError
+from lanner.run.store import StoreError
+
+R, D = exponential(4000, 300, seed=1)
+OPTIONS = {"expected": 300, "toys": 40, "seed": 5, "width": 0.3, "penalty": 1e-6, "centers": 200, "scaling": None}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calibration")
+    lanner.calibrate({"x": R[:, 0]}, output=folder, **OPTIONS)  # type: ignore[arg-type]
+    return folder
+
+
+def test_applied_it_gives_what_a_search_gives(kept: Path) -> None:
+    applied = lanner.apply(kept, {"x": D[:, 0]})
+    searched = lanner.search({"x": R[:, 0]}, {"x": D[:, 0]}, **OPTIONS)  # type: ignore[arg-type]
+    assert applied.statistic == pytest.approx(searched.statistic, abs=1e-3)
+    np.testing.assert_allclose(applied.null.statistics, searched.null.statistics, atol=1e-2)
+    assert applied.p_value == searched.p_value
+
+
+def test_other_data_are_refused(kept: Path) -> None:
+    with pytest.raises(InputError, match="'y'"):
+        lanner.apply(kept, {"y": D[:, 0]})
+    with pytest.raises(InputError, match=r"expected=500, but the calibration was made for 300"):
+        lanner.apply(kept, {"x": D[:, 0]}, expected=500)
+
+
+def test_it_can_be_extended(kept: Path) -> None:
+    before = lanner.load_calibration(kept)
+    more = lanner.calibrate({"x": R[:, 0]}, output=kept, **(OPTIONS | {"toys": 60}))  # type: ignore[arg-type]
+    assert len(more) == 60
+    np.testing.assert_array_equal(more.toys.statistics[:40], before.toys.statistics)
+
+
+def test_other_settings_in_its_folder_are_refused(kept: Path) -> None:
+    with pytest.raises(StoreError, match="width"):
+        lanner.calibrate({"x": R[:, 0]}, output=kept, **(OPTIONS | {"width": 0.2}))  # type: ignore[arg-type]
+
+
+def test_a_reference_that_was_exchanged_is_refused(tmp_path: Path) -> None:
+    lanner.calibrate(R, output=tmp_path, **OPTIONS)  # type: ignore[arg-type]
+    np.savez(tmp_path / "reference.npz", features=R + 0.1)
+    with pytest.raises(InputError, match="not the reference that the toys were drawn from"):
+        lanner.load_calibration(tmp_path)
+
+
+def test_missing_and_damaged_ones_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no calibration"):
+        lanner.apply(tmp_path, D)
+    (tmp_path / "calibration.json").write_text("{")
+    with pytest.raises(InputError, match="damaged calibration"):
+        lanner.apply(tmp_path, D)
+
+
+def test_a_permutation_cannot_be_kept(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="needs the data"):
+        lanner.calibrate(R, output=tmp_path, null="permutation", **OPTIONS)  # type: ignore[arg-type]
+
+
+def test_a_result_survives_its_folder(tmp_path: Path) -> None:
+    result = lanner.search(R, D, **OPTIONS)  # type: ignore[arg-type]
+    lanner.save_result(result, tmp_path)
+    again = lanner.load_result(tmp_path)
+    assert again.to_json() == result.to_json()
+    np.testing.assert_array_equal(again.ratio.log_ratio(D), result.ratio.log_ratio(D))
+    (tmp_path / "null.npz").write_bytes(b"")
+    with pytest.raises(InputError, match="damaged result"):
+        lanner.load_result(tmp_path)
