@@ -35,8 +35,6 @@ from lanner.events._columns import (
 )
 from lanner.events._columns import Array as Array  # other rooms take it from here
 
-_with_nearest = with_nearest  # show/characterise.py takes it from here under its old name
-
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Sample:

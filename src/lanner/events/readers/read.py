@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lanner.errors import InputError
-from lanner.events._columns import Array, count, joined
+from lanner.events._columns import Array, as_names, count, joined
 from lanner.events.readers.collect import Collection
 from lanner.events.readers.memory import WEIGHTS, table_of
 from lanner.events.readers.request import check_same, make_request, with_names
@@ -64,15 +64,16 @@ def read_sample(
     (Sample(2 events, 1 feature: pt; unweighted), [40.0, 60.0])
     """
     budget = memory_budget(memory)
-    collection: Collection | None = None
-    if names_files(source) and weight is not None and not isinstance(weight, str):
+    features, extra = None if features is None else as_names(features, label), as_names(extra, label)
+    apart = weight is not None and not isinstance(weight, str)  # weights beside the table, not in it
+    if apart and names_files(source):
         raise InputError(f"{label}: the weights of a file are a column of it: give weight='name', not an array")
     plain = isinstance(source, Sample) or (isinstance(source, np.ndarray) and source.dtype.names is None)
     if plain and features is None and not isinstance(weight, str) and where is None and not extra and not drop_nan:
         sample = Sample.of(source, weights=weight, label=label)  # nothing to choose, so nothing to copy
         return Events(sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0)
-    apart = weight is not None and not isinstance(weight, str)
     apart = apart or (weight is None and isinstance(source, Sample) and source.weights is not None)
+    collection: Collection | None = None
     for opened in _tables(source, weight if apart else None, label):
         with opened as table:
             what = table.what if table.what == label else f"{label} {table.what}"

@@ -1,0 +1,40 @@
+"""Nothing public is undocumented, and no link in the documentation is broken."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import lanner
+from lanner.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+@pytest.mark.parametrize("name", list(main.commands))
+def test_every_command_has_a_page_with_its_python_twin(name: str) -> None:
+    page = (ROOT / "docs" / "commands" / f"{name}.md").read_text()
+    assert f"lanner {name} " in page
+    assert "import lanner" in page
+
+
+@pytest.mark.parametrize("name", lanner.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    assert f"`lanner.{name}`" in (ROOT / "docs" / "python.md").read_text()
+    assert getattr(lanner, name).__doc__
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_options_in_the_documentation_exist(page: Path) -> None:
+    known = {option for command in main.commands.values() for p in command.params for option in p.opts}
+    for line in re.findall(r"lanner \w+ .*", page.read_text()):
+        for option in re.findall(r"(--[a-z-]+)", line):
+            assert option in known | {"--help"}, option
