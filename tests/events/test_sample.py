@@ -73,7 +73,7 @@ def test_a_column_of_weights_need_not_be_selected():
     assert sample.total_weight == 6
 
 
-@pytest.mark.parametrize("source", [TABLE, TABLE.tolist(), np.asfortranarray(TABLE), np.asmatrix(TABLE)])
+@pytest.mark.parametrize("source", [TABLE, TABLE.tolist(), np.asfortranarray(TABLE)])
 def test_plain_tables_are_taken_by_position(source):
     sample = Sample.of(source, names=["pt", "eta"])
     np.testing.assert_array_equal(sample.features, TABLE)

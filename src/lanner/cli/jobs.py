@@ -42,7 +42,7 @@ def read_like(config: Config, source: Any, names: tuple[str, ...], label: str) -
     """Another sample, with the reference's features and without weights."""
     return read_sample(
         source,
-        features=list(names),
+        features=config.features or list(names),
         where=config.where,
         extra=tuple(config.extra),
         drop_nan=config.drop_nan,
@@ -91,7 +91,8 @@ def reopen(folder: Path, result: SearchResult, *, extra: tuple[str, ...] = ()) -
     if not path.exists():
         raise InputError(f"{folder} holds no config.yaml, which says where its samples are; run the search again")
     config = check_settings_of(load_config(path))
-    config = config.model_copy(update={"extra": [*config.extra, *extra], "features": list(result.plan.names)})
+    features = config.features or list(result.plan.names)
+    config = config.model_copy(update={"extra": [*config.extra, *extra], "features": features})
     reference = read_reference(config)
     assert config.data is not None
     return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))

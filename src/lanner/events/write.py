@@ -48,6 +48,8 @@ def _hdf5(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
     with h5py.File(path, "w") as file:
         file.attrs["lanner"] = note
         for name, column in columns.items():
+            if "/" in name or name in (".", ""):
+                raise InputError(f"HDF5 takes a column named {name!r} for a group; rename it, or write Parquet")
             file.create_dataset(name, data=column)
 
 

@@ -23,6 +23,7 @@ from lanner.show.figures import pictures
 from lanner.show.style import visible
 
 TITLE = "Do the data follow the reference?"
+_COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page
 _GRID = 400  # points at which the analytic law is evaluated for its goodness of fit
 
 
@@ -77,6 +78,7 @@ def render(
         tuning=tables.tuning_tables(tuning),
         configuration=tables.configuration(result),
         units=tables.units(result),
+        columns=_COLUMNS,
         versions=_versions(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
