@@ -76,6 +76,23 @@ fit_options = _all(_FIT)
 common_options = _all(_COMMON)
 
 
+def split_names(text: str) -> list[str]:
+    """Names or formulas between commas; a comma inside parentheses or backticks belongs to its formula.
+
+    >>> split_names("pt, phi=arctan2(py, px), `a,b`")
+    ['pt', 'phi=arctan2(py, px)', '`a,b`']
+    """
+    parts, depth, quoted = [""], 0, False
+    for character in text:
+        quoted ^= character == "`"
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
 def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[str, ...] = ()) -> Config:
     """Flags over the file over the defaults; what a command cannot do without is asked for by name."""
     settings = load_config(config_file) if config_file else {}
@@ -83,7 +100,7 @@ def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[
         if value is None or value == ():
             continue
         if name == "features" and isinstance(value, str):
-            value = [part.strip() for part in value.split(",") if part.strip()]
+            value = split_names(value)
         elif name == "extra":
             value = list(value)
         elif name == "signal_events" and isinstance(value, str):

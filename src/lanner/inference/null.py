@@ -39,6 +39,18 @@ class Null:
         """Toys whose fit stopped early. They are kept."""
         return int(np.count_nonzero(~self.converged))
 
+    @property
+    def analytic_confirmed(self) -> bool:
+        """Whether the toys' mean and spread are where the analytic null puts them, as far as toys can tell."""
+        t = self.statistics[np.isfinite(self.statistics)]
+        if len(t) < 2:
+            return False
+        shift = abs(t.mean() - self.analytic.mean) / self.analytic.std
+        ratio = t.std(ddof=1) / self.analytic.std
+        # Three standard errors of a mean and of a spread, beside 0.25 of a spread and 15 %.
+        slack = 3 / len(t) ** 0.5
+        return bool(shift < 0.25 + slack and abs(ratio - 1) < 0.15 + slack)
+
     def empirical(self, t: float) -> EmpiricalP:
         """The empirical p-value of an observed t."""
         return empirical_p(t, self.statistics)

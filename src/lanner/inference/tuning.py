@@ -27,7 +27,7 @@ from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
 from lanner.model.single import Settings
 
-PENALTIES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 # One Newton step is a regulariser of its own. Converged fits are unstable here in a few per cent of toys, with t down
 # to -1e4 (measured in 1-D), which a handful of toys may not show.
 PENALTIES_OF_ONE_STEP = (*PENALTIES, 1e-9, 1e-10)
@@ -114,9 +114,13 @@ def tune(
     penalties: Sequence[float] | None = None,
     plateau: bool = True,
     toys: int = TOYS,
+    relabelled: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Tuning:
-    """Choose what is None. With `plateau` false the number of centres is about 10 sqrt(n), untried."""
+    """Choose what is None. With `plateau` false the number of centres is about 10 sqrt(n), untried.
+
+    With `relabelled` true the sample is reference and data pooled, and toys call `expected` of its events data.
+    """
     rng = generator(seed, Stream.TUNING)
     if penalties is None:
         penalties = PENALTIES if settings.newton_steps is None else PENALTIES_OF_ONE_STEP
@@ -125,11 +129,9 @@ def tune(
     levels = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
     quantiles = tuple((q, pairwise_width(scaled, quantile=q, rng=generator(seed, Stream.WIDTH))) for q in levels)
     width = dict(quantiles)[0.9] if width is None else width
-    part = reference
-    if len(reference) > EVENTS:
-        part = reference.take(rng.choice(len(reference), EVENTS, replace=False))
+    part = reference.take(rng.permutation(len(reference))[:EVENTS])
     part_expected = expected * len(part) / len(reference)
-    n = len(reference) + int(expected)
+    n = len(reference) + (0 if relabelled else int(expected))
     # Candidates scale with the events, so that their density among the events is that of the full problem.
     wanted = default_centers(n) if centers is None else centers
     part_centers = max(50, min(len(part) // 3, round(wanted * len(part) / len(reference))))
@@ -141,7 +143,7 @@ def tune(
         nonlocal done
         result = _trial(
             part, part_expected, scaling, replace(settings, penalties=(trial_penalty,)), seed, memory, float(width),
-            trial_centers, toys,
+            trial_centers, toys, relabelled,
         )  # fmt: skip
         done += 1
         if progress is not None:
@@ -178,12 +180,17 @@ def _trial(
     width: float,
     centers: int,
     toys: int,
+    relabelled: bool,
 ) -> Trial:
+    reference, data = part, None
+    if relabelled:  # the part is in random order
+        size = max(1, round(expected))
+        reference, data = part.take(slice(size, None)), part.take(slice(0, size))
     plan = make_plan(
-        part, None, expected=expected, null="reference", width=width, penalty=settings.penalties[0], centers=centers,
-        scaling=scaling, seed=seed, settings=settings,
+        reference, data, expected=expected, null="permutation" if relabelled else "reference", width=width,
+        penalty=settings.penalties[0], centers=centers, scaling=scaling, seed=seed, settings=settings,
     )  # fmt: skip
-    experiment = Experiment.prepare(plan, part, None, memory=memory)
+    experiment = Experiment.prepare(plan, reference, data, memory=memory)
     start = time.perf_counter()
     solution = experiment.fit_toys(range(toys))
     seconds = (time.perf_counter() - start) / toys

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from lanner.errors import InputError, LannerWarning
 from lanner.events import Sample
 from lanner.events.sample import check_varies
@@ -87,6 +89,7 @@ def tune_reference(
     options: FitOptions,
     memory: int,
     plateau: bool,
+    relabelled: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Tuning:
     """`tune` with a user's options."""
@@ -101,6 +104,7 @@ def tune_reference(
         penalty=options.penalty,
         centers=options.centers,
         plateau=plateau,
+        relabelled=relabelled,
         progress=progress,
     )
 
@@ -108,11 +112,20 @@ def tune_reference(
 def _stable_penalty(
     reference: Sample, data: Sample | None, expected: float | None, options: FitOptions, memory: int
 ) -> float:
-    # Toys of the reference serve for a permutation as well: what matters is how a fit of this size behaves.
+    """The smallest stable penalty; for a permutation, of the pooled sample relabelled, blind to who is who."""
+    if options.null == "permutation" and data is not None:
+        pooled = Sample(np.vstack([reference.features, data.features]), reference.names)
+        wanted = float(len(data))
+        return tune_reference(
+            pooled, expected=wanted, options=options, memory=memory, plateau=False, relabelled=True
+        ).penalty
     wanted = float(expected if expected is not None else len(data) if data is not None else 0)
-    room = 0.2 * len(reference)
+    # Stability is a matter of the fit, not of the weights, which would thin the toys' data.
     unweighted = Sample(reference.features, reference.names)
-    return tune_reference(unweighted, expected=min(wanted, room), options=options, memory=memory, plateau=False).penalty
+    room = 0.2 * len(reference)
+    return tune_reference(
+        unweighted, expected=min(wanted, room), options=options, memory=memory, plateau=False
+    ).penalty
 
 
 def check_sample(source: Any, label: str, least: int) -> Sample:

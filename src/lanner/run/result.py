@@ -89,14 +89,16 @@ class SearchResult:
         p, bound = self.empirical, self.empirical.is_bound
         sign = "<" if bound else "="
         numbers = f"p {sign} {p.p_value:.2g}, Z {'>' if bound else '='} {p.z_score:.2f}"
+        beyond = self.analytic.z_score if self.null.analytic_confirmed else None
         if bound:
-            numbers += (
-                f"; none of {p.toys} toys reaches t, beyond them the analytic null says Z = {self.analytic.z_score:.1f}"
-            )
-        if p.z_score >= 3 or (bound and self.analytic.z_score >= 3):
+            says = "no law agrees with the toys" if beyond is None else f"the analytic null says Z = {beyond:.1f}"
+            numbers += f"; none of {p.toys} toys reaches t, beyond them {says}"
+        if p.z_score >= 3 or (bound and beyond is not None and beyond >= 3):
             words = "The data depart from the reference"
         elif p.z_score >= 2:
             words = "There is a hint that the data depart from the reference"
+        elif bound:
+            words = "No toy reaches the data, but there are too few to tell how far they depart"
         else:
             words = "The data are compatible with the reference"
         return f"{words} ({numbers})."
@@ -119,6 +121,7 @@ class SearchResult:
             "analytic": {
                 "p_value": analytic.p_value,
                 "z_score": analytic.z_score,
+                "confirmed": self.null.analytic_confirmed,
                 "mean": self.null.analytic.mean,
                 "spread": self.null.analytic.std,
             },

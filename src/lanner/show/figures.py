@@ -13,7 +13,7 @@ from lanner.run.result import SearchResult
 from lanner.show import plots, words
 from lanner.show.characterise import Characterisation
 from lanner.show.maps import MIN_EVENTS
-from lanner.show.style import hep_style, visible
+from lanner.show.style import hep_style, lay_out, visible
 from lanner.show.svg import as_svg
 from lanner.show.tuning import plot_tuning
 
@@ -54,6 +54,7 @@ def write_figures(
         # Letters and digits only: names of columns may hold anything, file names may not.
         slug = re.sub(r"[^A-Za-z0-9]+", "-", "-".join((kind, *names))).strip("-")[:60]
         with hep_style():
+            lay_out(figure)
             figure.savefig(folder / f"{i:02d}-{slug}.{suffix}", dpi=150)
         written.append(folder / f"{i:02d}-{slug}.{suffix}")
     return written

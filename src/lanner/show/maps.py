@@ -16,6 +16,7 @@ from lanner.show.learned import Learned
 
 if TYPE_CHECKING:
     from hist import Hist
+    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,12 @@ class RatioMap:
         """Edges along both axes."""
         x, y = (np.asarray(axis.edges, dtype=np.float64) for axis in self.reference.axes)
         return x, y
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the map."""
+        from lanner.show.plots import plot_map
+
+        return plot_map(self, ax)
 
 
 def map_2d(

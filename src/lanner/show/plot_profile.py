@@ -164,4 +164,9 @@ def _flow(ax: Axes, profile: RatioProfile, drawn: Array) -> None:
 
 
 def _name_axis(ax: Axes, profile: RatioProfile) -> None:
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    if np.all(profile.edges % 1 == 0.5):  # bins of whole numbers
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel(as_label(profile.name) + ("" if profile.fitted else "  (not used in the fit)"))

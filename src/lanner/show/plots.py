@@ -49,7 +49,7 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         ax.hist(
             toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=f"{len(toys)} null toys ({null.kind})"
         )
-        grid = np.linspace(max(low, 1e-3 * reach), end, 240)
+        grid = np.linspace(max(low, 1e-3 * reach), end, 150)
         ax.plot(
             grid,
             null.analytic.pdf(grid) * width * toys.size,

@@ -22,6 +22,7 @@ from lanner.show.learned import Learned
 
 if TYPE_CHECKING:
     from hist import Hist
+    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 
@@ -71,6 +72,12 @@ class RatioProfile:
     def band(self) -> Array | None:
         """Quantiles (see `BAND`) of the learned ratio in null toys: shape (5, bins); None without toys."""
         return None if self.null_ratios is None else np.quantile(self.null_ratios, BAND, axis=1)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ratios; `figure_of_profile` has the distributions above them."""
+        from lanner.show.plot_profile import plot_ratio
+
+        return plot_ratio(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as plain JSON; underflow first, overflow last, and null where the reference is empty."""

@@ -24,7 +24,7 @@ from lanner.show.style import visible
 
 TITLE = "Do the data follow the reference?"
 _COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page
-_GRID = 400  # points at which the analytic law is evaluated for its goodness of fit
+_GRID = 200  # points at which the analytic law is evaluated for its goodness of fit
 
 
 def write_report(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette: told apart with any kind of colour vision, and by lightness in print.
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION = "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00"
@@ -68,6 +69,17 @@ def new_axes(*, size: tuple[float, float] = (7.0, 4.2)) -> Axes:
     figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
     return figure.add_subplot()
+
+
+def lay_out(figure: Figure) -> None:
+    """Place everything once, for a figure that is saved next and then forgotten.
+
+    `savefig` would do the same, but draws the figure once more for it: a quarter of the time.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def visible(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
-from lanner.show.style import hep_style, visible
+from lanner.show.style import hep_style, lay_out, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,11 +28,7 @@ def as_svg(figure: Figure, *, prefix: str, title: str) -> str:
     """The figure as inline SVG: letters as outlines, every id prefixed, and nothing but shapes."""
     buffer = io.StringIO()
     with hep_style():
-        # Lay out once and save as it is: savefig would draw the figure twice for its layout alone.
-        engine = figure.get_layout_engine()
-        if engine is not None:
-            engine.execute(figure)
-            figure.set_layout_engine("none")
+        lay_out(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return sanitised(buffer.getvalue(), prefix=prefix, title=title)
 
