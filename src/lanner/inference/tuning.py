@@ -1,13 +1,13 @@
 """Tuning by the paper's protocol (Sec. 3): from the reference alone, so that no signal is preferred.
 
 1. The width is the 90th percentile of the distances between reference events.
-2. The penalty is the smallest at which toys stay stable: all converge, none has t <= 0, and their mean t is where
-   the analytic null puts it (which assumes that f is small, as a fit that follows single events is not).
+2. The penalty is the smallest at which toys stay stable: all converge, none has t <= 0, their mean t is where the
+   analytic null puts it, and it is at most a tenth of the expected events (a fit beyond follows single events).
 3. The number of centres is the smallest, from sqrt(n) up, on the plateau of t: of its analytic mean, which has no
    noise of toys on it.
 
-Steps 2 and 3 run on a part of the reference with the same N(0)/N0: degrees of freedom depend on that ratio and on the
-penalty, not on the number of events.
+Steps 2 and 3 run on a part of the reference with the same N(0)/N0: the mean of t depends on that ratio and on the
+penalty, not on the number of events. Fits of fewer events are less stable, so the choice errs on the safe side.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 PENALTIES_OF_ONE_STEP = (*PENALTIES, 1e-9, 1e-10)
 TOYS = 40
 EVENTS = 20_000  # of the reference that steps 2 and 3 use
+_PER_EVENT = 0.1  # the largest mean of t, in units of the expected events
 _AGREEMENT = 0.15  # what the mean t may differ from the analytic one, beside four standard errors
 _PLATEAU = 0.1  # what the analytic mean of t may be below the plateau, in units of the spread of t
 
@@ -52,11 +53,14 @@ class Trial:
     not_positive: int
     toys: int
     seconds_per_toy: float
+    expected: float  # events of the full problem
 
     @property
     def stable(self) -> bool:
-        """Whether all toys converge, are positive, and average where the analytic null says."""
+        """Whether toys converge, are positive, average where the analytic null says, and follow no single events."""
         if self.not_converged or self.not_positive or not np.isfinite(self.mean):
+            return False
+        if self.analytic_mean > _PER_EVENT * self.expected:
             return False
         allowed = 4 * self.analytic_spread / self.toys**0.5 + _AGREEMENT * self.analytic_mean
         return bool(abs(self.mean - self.analytic_mean) <= allowed)
@@ -143,7 +147,7 @@ def tune(
         nonlocal done
         result = _trial(
             part, part_expected, scaling, replace(settings, penalties=(trial_penalty,)), seed, memory, float(width),
-            trial_centers, toys, relabelled,
+            trial_centers, toys, relabelled, expected,
         )  # fmt: skip
         done += 1
         if progress is not None:
@@ -181,6 +185,7 @@ def _trial(
     centers: int,
     toys: int,
     relabelled: bool,
+    full_expected: float,
 ) -> Trial:
     reference, data = part, None
     if relabelled:  # the part is in random order
@@ -208,6 +213,7 @@ def _trial(
         not_positive=int(np.count_nonzero(~(t > 0))),
         toys=toys,
         seconds_per_toy=seconds,
+        expected=full_expected,
     )
 
 

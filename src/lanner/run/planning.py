@@ -123,9 +123,7 @@ def _stable_penalty(
     # Stability is a matter of the fit, not of the weights, which would thin the toys' data.
     unweighted = Sample(reference.features, reference.names)
     room = 0.2 * len(reference)
-    return tune_reference(
-        unweighted, expected=min(wanted, room), options=options, memory=memory, plateau=False
-    ).penalty
+    return tune_reference(unweighted, expected=min(wanted, room), options=options, memory=memory, plateau=False).penalty
 
 
 def check_sample(source: Any, label: str, least: int) -> Sample:

@@ -164,9 +164,9 @@ def _flow(ax: Axes, profile: RatioProfile, drawn: Array) -> None:
 
 
 def _name_axis(ax: Axes, profile: RatioProfile) -> None:
-    from matplotlib.ticker import MaxNLocator, NullLocator
-
-    if np.all(profile.edges % 1 == 0.5):  # bins of whole numbers
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.xaxis.set_minor_locator(NullLocator())
+    edges = profile.edges
+    if np.all(edges % 1 == 0.5):  # bins of whole numbers: a tick for each, and none in the open ends
+        whole = np.arange(edges[0] + 0.5, edges[-1])
+        ax.set_xticks(whole[:: -(-len(whole) // 12)])
+        ax.set_xticks([], minor=True)
     ax.set_xlabel(as_label(profile.name) + ("" if profile.fitted else "  (not used in the fit)"))

@@ -49,12 +49,13 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         ax.hist(
             toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=f"{len(toys)} null toys ({null.kind})"
         )
+        name = "analytic null" if null.analytic_confirmed else "analytic null, NOT confirmed by the toys"
         grid = np.linspace(max(low, 1e-3 * reach), end, 150)
         ax.plot(
             grid,
             null.analytic.pdf(grid) * width * toys.size,
             color=BLUE,
-            label=_law_label("analytic null", result.analytic),
+            label=_law_label(name, result.analytic),
         )
         if null.chi2 is not None and result.chi2 is not None:
             law = stats.chi2.pdf(grid, null.chi2.dof) * width * toys.size
@@ -72,7 +73,7 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
                 xycoords="axes fraction",
                 arrowprops={"arrowstyle": "-|>", "color": VERMILION, "linewidth": 2},
             )
-            ax.text(0.93, 0.53, f"t = {t:.4g}\n(off scale)", transform=ax.transAxes, ha="center", color=VERMILION)
+            ax.text(0.985, 0.53, f"t = {t:.4g}\n(off scale)", transform=ax.transAxes, ha="right", color=VERMILION)
         else:
             ax.axvline(t, color=VERMILION, linewidth=2, label=words)
         others = result.reference_draws[1:]
@@ -85,7 +86,7 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         ax.set_ylim(bottom=0)
         ax.set_xlabel("test statistic t")
         ax.set_ylabel(f"toys per {width:.2g}")
-        _legend_above(ax, columns=2)
+        _legend_above(ax, columns=2 if null.analytic_confirmed else 1)
     return ax
 
 

@@ -110,7 +110,8 @@ def _estimates(result: SearchResult) -> list[dict[str, Any]]:
             "extrapolation": True,
             "p": words.p_value(result.analytic.p_value),
             "z": words.z_score(result.analytic.z_score),
-            "remark": f"It predicts t = {null.analytic.mean:.1f} ± {null.analytic.std:.1f}{seen}. "
+            "remark": ("" if null.analytic_confirmed else "The toys do not confirm it: do not use it. ")
+            + f"It predicts t = {null.analytic.mean:.1f} ± {null.analytic.std:.1f}{seen}. "
             + ("" if fits is None else f"Agreement with the toys: p = {words.p_value(fits)} (Kolmogorov-Smirnov)"),
         }
     )

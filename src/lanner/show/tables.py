@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -91,5 +90,16 @@ def cell(value: Any) -> str:
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
-    numbers = {name: float(f"{v:.4g}") if isinstance(v, float) else v for name, v in asdict(trial).items()}
-    return {name.replace("_", " "): value for name, value in numbers.items()} | {"stable": trial.stable}
+    """What decides on a trial, in columns that fit on a page."""
+    return {
+        "centres": trial.centers,
+        "penalty": trial.penalty,
+        "rank": trial.rank,
+        "mean t": words.aligned(trial.mean),
+        "spread": words.aligned(trial.spread),
+        "analytic mean": words.aligned(trial.analytic_mean),
+        "not converged": trial.not_converged,
+        "t ≤ 0": trial.not_positive,
+        "toys": trial.toys,
+        "stable": trial.stable,
+    }
