@@ -100,7 +100,17 @@ def test_report_and_inspect_open_a_finished_search(searched: Path, tmp_path: Pat
 def test_calibrate_then_apply(files: Path, tmp_path: Path) -> None:
     done = run("calibrate", "--reference", files / "reference.parquet", *COMMON, "--output", tmp_path / "c")
     assert done.exit_code == 0, done.output
-    done = run("apply", tmp_path / "c", "--data", files / "data.parquet", "--json", "--output", tmp_path / "a")
+    done = run(
+        "apply",
+        tmp_path / "c",
+        "--data",
+        files / "data.parquet",
+        "--json",
+        "--extra",
+        "s=x+y",
+        "--output",
+        tmp_path / "a",
+    )
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["z_score"] > 1.5
     refused = run("apply", tmp_path / "c", "--data", files / "data.parquet", "--expected", 999)

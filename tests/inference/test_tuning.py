@@ -30,14 +30,16 @@ def test_tuning_is_reproducible() -> None:
 def trial(**changes: object) -> Trial:
     plain: dict[str, object] = {
         "centers": 10, "penalty": 1e-6, "rank": 5, "mean": 10.0, "spread": 4.0, "analytic_mean": 10.5,
-        "analytic_spread": 4.5, "not_converged": 0, "not_positive": 0, "toys": 40, "seconds_per_toy": 0.1, "expected": 200.0,
+        "analytic_spread": 4.5, "not_converged": 0, "not_positive": 0, "toys": 40, "seconds_per_toy": 0.1,
+        "expected": 200.0,
     }  # fmt: skip
     return Trial(**(plain | changes))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "changes", [{"not_converged": 1}, {"not_positive": 1}, {"mean": np.nan}, {"mean": 20.0}, {"expected": 90.0}]
-)
+UNSTABLE = [{"not_converged": 1}, {"not_positive": 1}, {"mean": np.nan}, {"mean": 20.0}, {"expected": 90.0}]
+
+
+@pytest.mark.parametrize("changes", UNSTABLE)
 def test_what_is_not_stable(changes: dict[str, object]) -> None:
     assert trial().stable
     assert not trial(**changes).stable

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,14 @@ def test_the_result_is_plain_json_with_the_names_outside_checks_use() -> None:
     assert plain["null"]["toys"] == 60
     assert plain["configuration"]["width"] == 0.3
     assert Plan.from_settings(plain["configuration"]).settings() == plain["configuration"]
+
+
+@pytest.mark.parametrize("t", [-1.0, 0.0, 1e-3, 1e5, float("nan")])
+def test_any_statistic_makes_a_result_that_is_json(t: float) -> None:
+    result = replace(small(toys=20), statistic=t)
+    plain = json.loads(result.to_json())
+    assert 0 < plain["p_value"] <= 1
+    assert str(result)
 
 
 def test_it_prints_and_shows(rng: np.random.Generator) -> None:

@@ -176,8 +176,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
     """Test data against a calibration that was kept."""
     with plain_errors(quiet=quiet):
         import lanner
-        from lanner.cli.jobs import Files, finish, read_like
-        from lanner.events.readers import Events
+        from lanner.cli.jobs import Files, finish, read_like, reference_of
 
         config = configured(config_file, flags, needed=("data",))
         kept = lanner.load_calibration(calibration)
@@ -186,8 +185,8 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
         result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
         if config.output:
             folder = Path(config.output)
-            config = config.model_copy(update={"reference": str(Path(calibration) / "reference.npz"), "extra": []})
-            reference = Events(kept.reference, {}, f"calibration {calibration}", 0)
+            reference = reference_of(kept, config)
+            config = config.model_copy(update={"reference": str(Path(calibration) / "reference.npz")})
             result, report = finish(result, config, Files(reference, data), folder)
             click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lanner.errors import InputError
 from lanner.events.readers import Events, read_sample
+from lanner.run.calibration import Calibration
 from lanner.run.config import Config, check_settings_of, load_config, write_config
 from lanner.run.folder import save_result
 from lanner.run.result import SearchResult
@@ -49,6 +50,16 @@ def read_like(config: Config, source: Any, names: tuple[str, ...], label: str) -
         label=label,
         memory=config.memory,
     )
+
+
+def reference_of(calibration: Calibration, config: Config) -> Events:
+    """The reference that a calibration keeps, with extra variables made from its features."""
+    sample = calibration.reference
+    columns = dict(zip(sample.names, sample.features.T, strict=True))
+    events = read_sample(
+        columns, features=list(sample.names), extra=tuple(config.extra), label="calibration's reference"
+    )
+    return replace(events, sample=sample, description=f"calibration {calibration.folder}")
 
 
 def expected_of(config: Config) -> float | None:

@@ -115,12 +115,12 @@ class SearchResult:
             "p_value": self.p_value,
             "p_value_interval": [low, high],
             "p_value_is_bound": self.empirical.is_bound,
-            "z_score": self.z_score,
-            "z_score_interval": [z_low, z_high],
-            "chi2": None if chi2 is None else {"p_value": chi2.p_value, "z_score": chi2.z_score},
+            "z_score": _number(self.z_score),
+            "z_score_interval": [_number(z_low), None if z_high is None else _number(z_high)],
+            "chi2": None if chi2 is None else {"p_value": _number(chi2.p_value), "z_score": _number(chi2.z_score)},
             "analytic": {
-                "p_value": analytic.p_value,
-                "z_score": analytic.z_score,
+                "p_value": _number(analytic.p_value),
+                "z_score": _number(analytic.z_score),
                 "confirmed": self.null.analytic_confirmed,
                 "mean": self.null.analytic.mean,
                 "spread": self.null.analytic.std,
@@ -222,5 +222,5 @@ def versions() -> dict[str, str]:
 
 
 def _number(x: float) -> float | None:
-    """JSON has no NaN: None."""
+    """JSON has neither NaN nor infinity: None. (Z is minus infinity where every toy exceeds t.)"""
     return float(x) if math.isfinite(x) else None
