@@ -83,12 +83,8 @@ def fit_ratio(
     reference = Sample.of(reference, label="reference")
     data = match_columns(reference, Sample.of(data, label="data"))
     check_varies(reference, "reference")
-    for label, sample, least in (("reference", reference, MIN_REFERENCE), ("data", data, MIN_DATA)):
-        if len(sample) < least:
-            raise InputError(
-                f"the {label} has {len(sample)} events; with fewer than {least} a fitted ratio means nothing: "
-                "use more events, or a counting experiment"
-            )
+    check_enough(reference, "reference", MIN_REFERENCE)
+    check_enough(data, "data", MIN_DATA)
     n0_expected = data.total_weight if expected is None else float(expected)
     if not (np.isfinite(n0_expected) and n0_expected > 0):
         raise InputError(
@@ -142,6 +138,15 @@ def fit_ratio(
         coefficients=fit.coefficients,
         eigenvalues=fit.eigenvalues,
     )
+
+
+def check_enough(sample: Sample, label: str, least: int) -> None:
+    """Refuse a sample too small to learn a ratio from."""
+    if len(sample) < least:
+        raise InputError(
+            f"the {label} has {len(sample)} events; with fewer than {least} a fitted ratio means nothing: "
+            "use more events, or a counting experiment"
+        )
 
 
 def default_centers(n: int) -> int:

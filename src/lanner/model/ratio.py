@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import os
@@ -15,6 +14,7 @@ from lanner.errors import InputError
 from lanner.events import Sample, Scaling, match_columns
 from lanner.files import write_atomically
 from lanner.model.kernel import Array, GaussianKernel, kernel_sum
+from lanner.reprs import as_html, as_text
 
 FORMAT = "lanner.LearnedRatio/1"
 _ARRAYS = ("centers", "coefficients", "eigenvalues")
@@ -91,19 +91,12 @@ class LearnedRatio:
             raise InputError(f"{path} is a damaged LearnedRatio: {error}") from error
 
     def __str__(self) -> str:
-        rows = self._rows()
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(["LearnedRatio", *(f"  {name:<{width}}  {value}" for name, value in rows)])
+        return as_text("LearnedRatio", self._rows())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for name, value in self._rows()
-        )
-        return f"<table><caption>LearnedRatio</caption>{rows}</table>"
+        return as_html("LearnedRatio", self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
         steps = "to convergence" if self.newton_steps is None else f"{self.newton_steps} Newton step(s)"

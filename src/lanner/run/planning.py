@@ -14,6 +14,7 @@ from lanner.events import Sample
 from lanner.events.sample import check_varies
 from lanner.inference.plan import MIN_RATIO, Plan, make_plan
 from lanner.inference.tuning import Tuning, tune
+from lanner.model.fit import check_enough
 from lanner.model.loss import loss_by_name
 from lanner.model.single import Settings, check_settings
 
@@ -136,11 +137,7 @@ def check_sample(source: Any, label: str, least: int) -> Sample:
             f"the {label} has event weights, which toys of unweighted events cannot calibrate; use unweighted data, "
             "or fit_ratio, which gives t without a p-value"
         )
-    if len(sample) < least:
-        raise InputError(
-            f"the {label} has {len(sample)} events; with fewer than {least} a fitted ratio means nothing: "
-            "use more events, or a counting experiment"
-        )
+    check_enough(sample, label, least)
     return sample
 
 

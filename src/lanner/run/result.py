@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import platform
@@ -17,6 +16,7 @@ from lanner.inference.null import Null
 from lanner.inference.plan import Plan
 from lanner.inference.significance import EmpiricalP, z_of_log_p
 from lanner.model.ratio import LearnedRatio
+from lanner.reprs import as_html, as_text
 
 SCHEMA = "lanner.result/1"
 _PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
@@ -164,19 +164,12 @@ class SearchResult:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def __str__(self) -> str:
-        rows = self._rows()
-        width = max(len(name) for name, _ in rows)
-        return "\n".join([self.verdict(), *(f"  {name:<{width}}  {value}" for name, value in rows)])
+        return as_text(self.verdict(), self._rows())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for name, value in self._rows()
-        )
-        return f"<p><b>{html.escape(self.verdict())}</b></p><table>{rows}</table>"
+        return as_html(self.verdict(), self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
         low, high = self.p_value_interval
