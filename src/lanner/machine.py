@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from math import ceil
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -42,7 +43,7 @@ def memory_budget(memory: float | str | None = None) -> int:
         if match is None:
             raise InputError(f"memory={memory!r} is not a size; write bytes as a number, or a text such as '4 GB'")
         memory = float(match[1]) * _UNITS[(match[2] or "").lower()]
-    if not 0 < memory < float("inf"):
+    if not isinstance(memory, int | float) or not 0 < memory < float("inf"):
         raise InputError(f"memory={memory!r} is not a size; it must be a positive number of bytes")
     return int(memory)
 
@@ -52,7 +53,7 @@ def require_memory(needed: float, budget: float, what: str) -> None:
     if needed > budget:
         raise MemoryBudgetError(
             f"{what} needs {megabytes(needed)}, but the memory budget is {megabytes(budget)}; "
-            f"give memory='{1.2 * needed / 1e6:.0f} MB' or more, or fewer centres"
+            f"give memory='{ceil(1.2 * needed / 1e6)} MB' or more, or fewer centres"
         )
 
 

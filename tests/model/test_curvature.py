@@ -25,8 +25,10 @@ def test_equals_the_dense_sum(memory: int, weighted: str, rng: np.random.Generat
 
 def test_a_concave_direction_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(NotConvexError, match=r"curvature -5.*raise the penalty"):
-        Factored(np.diag([1.0, -5.0]), 2.0)
+        Factored(np.diag([1.0, -5.0]), 2.0, convex=False)
 
 
 def test_the_penalty_can_make_up_for_it() -> None:
-    np.testing.assert_allclose(Factored(np.diag([1.0, -5.0]), 6.0).solve(np.array([7.0, 2.0])), [1.0, 2.0])
+    np.testing.assert_allclose(
+        Factored(np.diag([1.0, -5.0]), 6.0, convex=False).solve(np.array([7.0, 2.0])), [1.0, 2.0]
+    )

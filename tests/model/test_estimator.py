@@ -42,3 +42,11 @@ def test_works_in_pipelines_and_searches(labelled: tuple[np.ndarray, np.ndarray]
     pipeline = make_pipeline(StandardScaler(), lanner.LogRatioClassifier(centers=100, random_state=0))
     search = GridSearchCV(pipeline, {"logratioclassifier__width": [1.0, 3.0]}, cv=2, scoring="roc_auc").fit(x, y)
     assert clone(search.best_estimator_).get_params()["logratioclassifier__centers"] == 100
+
+
+@pytest.mark.parametrize(
+    "settings", [{"centers": 0}, {"centers": 2.5}, {"expected": 0.0}, {"expected": -5.0}, {"expected": float("nan")}]
+)
+def test_bad_settings_are_named(labelled: tuple[np.ndarray, np.ndarray], settings: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        lanner.LogRatioClassifier(width=0.2, **settings).fit(*labelled)

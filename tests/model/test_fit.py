@@ -106,6 +106,71 @@ def test_separated_samples_warn_and_stay_finite(loss: str, solver: str, rng: np.
     assert np.isfinite(ratio.log_ratio(np.vstack([reference, data]))).all()
 
 
+PEAKED = np.vstack([np.random.default_rng(5).normal(size=(320, 3)), np.random.default_rng(6).normal(2.5, 0.2, (80, 3))])
+NORMAL = np.random.default_rng(7).normal(size=(4000, 3))
+
+
+@pytest.mark.parametrize(("loss", "penalty"), [("extended", 1e-9), ("logistic", 1e-14)])
+def test_rounding_is_not_taken_for_negative_weights(loss: str, penalty: float) -> None:
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    data = PEAKED if loss == "extended" else np.random.default_rng(8).normal(size=(300, 3))
+    ratio = lanner.fit_ratio(NORMAL, data, expected=300, width=1.7, penalty=penalty, loss=loss, rng=0)
+    assert np.isfinite(ratio.statistic)
+
+
+def test_a_strong_signal_has_the_same_t_in_single_and_double_precision() -> None:
+    single, double = (
+        lanner.fit_ratio(NORMAL, PEAKED, expected=300, width=3**0.5, penalty=1e-7, centers=120, rng=0, precision=p)
+        for p in ("single", "double")
+    )
+    assert single.converged
+    assert single.statistic == pytest.approx(double.statistic, rel=1e-3)
+
+
+def test_two_steps_of_the_extended_loss_are_solved_far_from_the_start() -> None:
+    fits = [
+        lanner.fit_ratio(
+            NORMAL, PEAKED, expected=300, width=3.0, penalty=1e-2, loss="extended", newton_steps=2, rng=0, precision=p
+        )
+        for p in ("single", "double")
+    ]
+    assert all(fit.converged for fit in fits)
+    assert fits[0].statistic == pytest.approx(fits[1].statistic, rel=1e-3)
+
+
+def test_a_large_penalty_leaves_a_small_t_not_none() -> None:
+    t = [
+        lanner.fit_ratio(NORMAL, PEAKED, expected=400, width=1.0, penalty=1e5, rng=0, precision=p).statistic
+        for p in ("single", "double")
+    ]
+    assert t[0] == pytest.approx(t[1], rel=0.05)
+    assert t[1] > 0
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e39, 1e-200])
+def test_weights_beyond_single_precision_do_no_harm(scale: float) -> None:
+    reference, data = exponential(2000, 200)
+    plain = lanner.fit_ratio(reference, data, expected=200, width=0.3, rng=1)
+    weighted = lanner.fit_ratio(
+        lanner.Sample.of(reference, weights=np.full(2000, scale)), data, expected=200, width=0.3, rng=1
+    )
+    assert weighted.statistic == pytest.approx(plain.statistic, rel=1e-4)
+
+
+def test_the_analytic_null_knows_what_weights_cost() -> None:
+    # Weights that do not depend on x: the reference fluctuates as one of (sum w)^2 / sum w^2 events.
+    rng = np.random.default_rng(3)
+    t, law = [], None
+    for _ in range(150):
+        sample = lanner.Sample.of(rng.exponential(size=(2000, 1)), weights=rng.lognormal(0, 1.0, 2000))
+        data = rng.exponential(size=(rng.poisson(600), 1))
+        ratio = lanner.fit_ratio(sample, data, expected=600, width=1.0, penalty=1e-5, centers=100, rng=1)
+        t.append(ratio.statistic)
+        law = lanner.analytic_null(ratio)
+    assert law is not None
+    assert np.mean(t) == pytest.approx(law.mean, abs=5 * law.std / 150**0.5)
+
+
 def test_weights_of_one_change_nothing() -> None:
     reference, data = exponential(4000, 400)
     plain = lanner.fit_ratio(reference, data, expected=400, width=0.3, rng=1)
@@ -233,6 +298,17 @@ WIDE = np.hstack([R, np.full((500, 1), 4.0)])
         (R, D, {"tolerance": 0.0}, "tolerance=0"),
         (R, D, {"trace_error": 2.0}, "trace_error=2"),
         (R, D, {"memory": "a lot"}, "memory='a lot'"),
+        (R, D, {"memory": [3]}, "memory="),
+        (R, D, {"penalty": "1e-6"}, "penalty='1e-6' is not a number"),
+        (R, D, {"penalty": None}, "penalty=None is not a number"),
+        (R, D, {"newton_steps": 1.5}, "newton_steps=1.5"),
+        (R, D, {"newton_steps": float("nan")}, "newton_steps=nan"),
+        (R, D, {"centers": float("nan")}, "centers=nan"),
+        (R, D, {"expected": "many"}, "expected='many' is not a number"),
+        (R, D, {"width": [1.0]}, r"width=\[1.0\] is not a number"),
+        (R, D, {"tolerance": float("inf")}, "tolerance=inf"),
+        (R, D, {"loss": ["logistic"]}, "'logistic', 'extended'"),
+        (np.where(np.arange(500)[:, None] < 10, 1.0, 0.0), D, {"width": None}, "no kernel width follows"),
     ],
 )
 def test_bad_input_is_named(reference: object, data: object, changes: dict[str, object], message: str) -> None:

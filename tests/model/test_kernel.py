@@ -17,6 +17,20 @@ def test_is_accurate_far_from_the_origin(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(GaussianKernel(1.0)(x, x), np.exp(-0.5 * cdist(x, x) ** 2), rtol=1e-9)
 
 
+@pytest.mark.parametrize("distance", [1e3, 1e6, 1e9])
+def test_a_few_wild_values_spoil_nothing(rng: np.random.Generator, distance: float) -> None:
+    x, c = rng.normal(size=(60, 2)), rng.normal(size=(30, 2))
+    x[:5, 0] = c[:7, 0] = distance
+    x[5:10] += distance  # a second cluster, far away and with a shape of its own
+    c[7:12] += distance
+    np.testing.assert_allclose(GaussianKernel(0.1)(x, c), np.exp(-50 * cdist(x, c) ** 2), atol=1e-9)
+
+
+def test_no_underflow_is_raised_where_the_caller_asks_for_errors() -> None:
+    with np.errstate(all="raise"):
+        assert GaussianKernel(1e-3)(np.zeros((1, 1)), np.ones((1, 1)))[0, 0] < 1e-300
+
+
 def test_never_exceeds_one(rng: np.random.Generator) -> None:
     x = rng.normal(size=(100, 4))
     k = GaussianKernel(0.3)(x, x)

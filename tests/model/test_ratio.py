@@ -63,7 +63,14 @@ def test_a_pickle_in_disguise_is_refused(tmp_path: Path) -> None:
         lanner.LearnedRatio.load(path)
 
 
-@pytest.mark.parametrize("damage", ["other format", "field missing", "truncated", "list"])
+def test_numbers_of_numpy_can_be_saved(tmp_path: Path) -> None:
+    reference, data = exponential(500, 100)
+    ratio = lanner.fit_ratio(reference, data, expected=np.float64(100), width=0.3, newton_steps=np.int64(1), rng=1)
+    ratio.save(tmp_path / "fit.npz")
+    assert lanner.LearnedRatio.load(tmp_path / "fit.npz").newton_steps == 1
+
+
+@pytest.mark.parametrize("damage", ["other format", "field missing", "truncated", "list", "coefficient missing"])
 def test_a_damaged_file_is_named(ratio: lanner.LearnedRatio, tmp_path: Path, damage: str) -> None:
     path = tmp_path / "fit.npz"
     ratio.save(path)
@@ -73,7 +80,9 @@ def test_a_damaged_file_is_named(ratio: lanner.LearnedRatio, tmp_path: Path, dam
         with np.load(path) as file:
             arrays = dict(file)
         meta = json.loads(str(arrays["metadata"]))
-        if damage == "other format":
+        if damage == "coefficient missing":
+            arrays["coefficients"] = arrays["coefficients"][1:]
+        elif damage == "other format":
             meta["format"] = "lanner.LearnedRatio/99"
         elif damage == "field missing":
             del meta["statistic"]

@@ -158,6 +158,11 @@ class Sample:
         """Sum of the weights; the number of events if there are none."""
         return float(len(self)) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def worth(self) -> float:
+        """(sum w)^2 / sum w^2: how many events without weights would fluctuate as little (Kish)."""
+        return float(len(self)) if self.weights is None else float(self.weights.sum() ** 2 / (self.weights**2).sum())
+
     def take(self, rows: slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]) -> Sample:
         """Return the sample of these rows, given as positions, a mask or a slice.
 

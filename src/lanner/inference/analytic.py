@@ -27,8 +27,9 @@ Under the null f is small, and three expansions give the law of t.
 
 A sample of fixed size has the covariance S - m m^T per event, with m = E[phi], in place of S. That takes
 a0 N(0) m m^T away for the reference, and N(0) m m^T for the data when N1 is fixed: a matrix of rank one, in the
-direction closest to a constant f. Small counts where phi is large make the true tail heavier, so the law is
-trusted as far as the toys confirm it.
+direction closest to a constant f, so the law is conservative there by about one degree of freedom. Event weights in
+the reference enter as its effective size, (sum w)^2 / sum w^2, in place of N0: right where they do not depend on x.
+Small counts where phi is large make the true tail heavier, so the law is trusted as far as the toys confirm it.
 """
 
 from __future__ import annotations
@@ -128,10 +129,14 @@ def analytic_null(ratio: LearnedRatio) -> WeightedChi2:
     """
     if ratio.eigenvalues is None:
         raise InputError(f"the {ratio.solver} solver does not yield the eigenvalues; fit with solver='newton'")
+    if ratio.eigenvalues.min() < -_ROUNDING * ratio.eigenvalues.max():
+        raise InputError(
+            "the reference has negative weights, for which there is no analytic null; use toys of a generator"
+        )
     return analytic_law(
         ratio.eigenvalues,
         expected=ratio.expected,
-        reference_size=ratio.reference_size,
+        reference_size=ratio.reference_worth,
         events=ratio.reference_size + ratio.data_size,
         penalty=ratio.penalty,
         loss=ratio.loss,

@@ -77,7 +77,7 @@ class Experiment:
             barred = rng.choice(len(reference), plan.centers, replace=False)
             candidates = events[barred]
             scheme = _reference_scheme(plan, reference, data_size, barred)
-        basis = _basis(plan, candidates)
+        basis = _basis(plan, candidates, memory)
         weights = None
         if reference.weights is not None:
             weights = np.concatenate([reference.weights, np.ones(data_size)])
@@ -139,17 +139,18 @@ class Experiment:
     def analytic_null(self) -> WeightedChi2:
         """The law of t from the eigenvalues, without a toy."""
         plan = self.plan
-        weights = self.reference.weights
-        # What a weighted sample is worth: its effective size (Kish).
-        worth = 1.0 if weights is None else float(weights.sum() ** 2 / (weights**2).sum()) / len(weights)
         return analytic_law(
             self.pool.eigenvalues(),
             expected=plan.expected,
-            reference_size=worth * plan.reference_size,
+            reference_size=self._worth(),
             events=plan.reference_size + plan.expected,
             penalty=plan.penalty,
             loss=plan.loss,
         )
+
+    def _worth(self) -> float:
+        """What a fit's reference events are worth, in events without weights."""
+        return self.plan.reference_size * self.reference.worth / len(self.reference)
 
     def ratio(self, solution: Solution, fit: int = 0) -> LearnedRatio:
         """The learned ratio of one of the data's fits."""
@@ -164,6 +165,7 @@ class Experiment:
             names=plan.names,
             expected=plan.expected,
             reference_size=plan.reference_size,
+            reference_worth=self._worth(),
             data_size=0 if self.data is None else len(self.data),
             width=plan.width,
             penalty=plan.penalty,
@@ -181,7 +183,7 @@ class Experiment:
         return feature_sums(self.pool.features, coefficients)
 
 
-def _basis(plan: Plan, candidates: Array) -> Basis:
+def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
     loss = loss_by_name(plan.loss)
     trace_error = plan.trace_error
     if trace_error is None:
@@ -197,6 +199,7 @@ def _basis(plan: Plan, candidates: Array) -> Basis:
         trace_error=trace_error,
         max_rank=min(len(candidates), MAX_RANK),
         rng=generator(plan.seed, Stream.PIVOTS),
+        memory=memory,
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from lanner.machine import require_memory
 from lanner.model.kernel import Array, GaussianKernel, KernelColumns
 
 # What a pivot leaves below this is rounding: k(x, x) = 1 and the factor is summed in double precision.
@@ -80,6 +81,7 @@ def choose_pivots(
     trace_error: float,
     max_rank: int,
     rng: np.random.Generator,
+    memory: int | None = None,
 ) -> Basis:
     """Thin the candidates until the mean of what they leave unexplained is at most `trace_error`."""
     m = len(candidates)
@@ -98,7 +100,10 @@ def choose_pivots(
         columns -= factor[:, :rank] @ factor[accepted, :rank].T
         new = solve_triangular(corner, columns.T, lower=True, check_finite=False).T
         if rank + len(accepted) > factor.shape[1]:
-            factor = np.hstack([factor[:, :rank], np.empty((m, min(m, 2 * rank + BLOCK) - rank))])
+            grown = min(m, max_rank + BLOCK, 2 * rank + BLOCK)
+            if memory is not None:
+                require_memory(8 * m * (rank + grown), memory, f"thinning {m} candidate centres beyond rank {rank}")
+            factor = np.hstack([factor[:, :rank], np.empty((m, grown - rank))])
         factor[:, rank : rank + len(accepted)] = new
         before = residual.copy()
         residual -= np.einsum("ij,ij->i", new, new)

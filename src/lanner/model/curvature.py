@@ -40,19 +40,29 @@ def second_moment(features: Features, weights: Array | None = None, rows: slice 
 
 
 class Factored:
-    """The Cholesky factor of curvature + ridge: the preconditioner that all fits share."""
+    """The Cholesky factor of curvature + ridge: the preconditioner that all fits share.
 
-    def __init__(self, curvature: Array, ridge: float) -> None:
-        h = curvature + ridge * np.eye(len(curvature))
-        try:
-            self._factor = cho_factor(h, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            lowest = float(np.linalg.eigvalsh(curvature)[0])
-            raise NotConvexError(
-                f"negative event weights make the loss concave in some direction (curvature {lowest:.3g}, "
-                f"penalty {ridge:.3g}); raise the penalty or the width, or merge negative-weight events "
-                "with their neighbours"
-            ) from None
+    Without negative weights (`convex`) a factor that fails is a matter of rounding, which single precision leaves at
+    about 1e-7 of the largest entry: as little as needed is then added to the diagonal.
+    """
+
+    def __init__(self, curvature: Array, ridge: float, *, convex: bool) -> None:
+        diagonal = np.arange(len(curvature))
+        largest = float(np.abs(curvature).max())
+        for extra in (0.0, *(largest * 10.0**k for k in range(-8, -2) if convex)):
+            h = curvature.copy()
+            h[diagonal, diagonal] += ridge + extra
+            try:
+                self._factor = cho_factor(h, lower=True, overwrite_a=True, check_finite=False)
+                return
+            except LinAlgError:
+                continue
+        lowest = float(np.linalg.eigvalsh(curvature)[0])
+        raise NotConvexError(
+            f"negative event weights make the loss concave in some direction (curvature {lowest:.3g}, "
+            f"penalty {ridge:.3g}); raise the penalty or the width, or merge negative-weight events "
+            "with their neighbours"
+        )
 
     def solve(self, g: Array) -> Array:
         """(curvature + ridge)^-1 g."""

@@ -101,6 +101,10 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("LogRatioClassifier needs events of two classes; the target has one class only.")
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         expected = float(weights[labels == 1].sum() if self.expected is None else self.expected)
+        if not (np.isfinite(expected) and expected > 0):
+            raise ValueError(f"expected={self.expected!r}: the number of data events predicted must be positive.")
+        if not weights[labels == 0].sum() > 0:
+            raise ValueError("The weights of the first class, the reference, must add up to more than 0.")
         distinct = np.unique(events, axis=0)
         kernel = GaussianKernel(self._width(events[labels == 0], random))
         fit = fit_single(
@@ -137,6 +141,8 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _candidates(self, events: Array, distinct: Array, rng: np.random.Generator) -> Array:
         count = default_centers(len(events)) if self.centers is None else self.centers
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise ValueError(f"centers={self.centers!r}: give a whole number of centres, 1 or more.")
         if len(distinct) <= count:
             return distinct
         return events[rng.choice(len(events), count, replace=False)]

@@ -16,7 +16,7 @@ from lanner.machine import memory_budget
 from lanner.model.kernel import Array, GaussianKernel, pairwise_width
 from lanner.model.loss import loss_by_name
 from lanner.model.ratio import LearnedRatio
-from lanner.model.single import check_settings, fit_single, warn_unless_converged
+from lanner.model.single import as_number, check_settings, fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
 
 # Below these, t says nothing: a fitted ratio has about as many parameters as there are events.
@@ -85,7 +85,7 @@ def fit_ratio(
     check_varies(reference, "reference")
     check_enough(reference, "reference", MIN_REFERENCE)
     check_enough(data, "data", MIN_DATA)
-    n0_expected = data.total_weight if expected is None else float(expected)
+    n0_expected = data.total_weight if expected is None else as_number(expected, "expected")
     if not (np.isfinite(n0_expected) and n0_expected > 0):
         raise InputError(
             f"expected={expected!r}: the number of data events that the reference predicts must be positive; "
@@ -93,7 +93,9 @@ def fit_ratio(
         )
     units = Scaling.learn(reference, scaling)
     events = np.vstack([units.apply(reference.features), units.apply(data.features)])
-    kernel = GaussianKernel(pairwise_width(events[: len(reference)], rng=rng) if width is None else float(width))
+    kernel = GaussianKernel(
+        _chosen_width(events[: len(reference)], rng) if width is None else as_number(width, "width")
+    )
     points, given = _candidates(centers, events, units, rng)
     if given and settings.trace_error is None:
         settings = replace(settings, trace_error=0.0, max_rank=len(points))
@@ -127,12 +129,13 @@ def fit_ratio(
         names=reference.names,
         expected=n0_expected,
         reference_size=len(reference),
+        reference_worth=reference.worth,
         data_size=len(data),
         width=kernel.width,
         penalty=settings.penalties[-1],
         loss=loss,
         solver=solver,
-        newton_steps=newton_steps,
+        newton_steps=settings.newton_steps,
         scaling=units,
         centers=fit.centers,
         coefficients=fit.coefficients,
@@ -154,13 +157,24 @@ def default_centers(n: int) -> int:
     return min(n, max(1000, int(10 * n**0.5)))
 
 
+def _chosen_width(reference: Array, rng: np.random.Generator) -> float:
+    width = pairwise_width(reference, rng=rng)
+    if not width > 0:
+        raise InputError(
+            "nine of ten distances between reference events are 0, so no kernel width follows from them: give width=, "
+            "or drop features that hardly vary"
+        )
+    return width
+
+
 def _candidates(centers: Any, events: Array, units: Scaling, rng: np.random.Generator) -> tuple[Array, bool]:
     """The candidate centres, scaled, and whether they were given as points."""
     n, d = events.shape
     if centers is None:
         centers = default_centers(n)
     if np.ndim(centers) == 0:
-        if centers != int(centers) or centers < 1:
+        number = as_number(centers, "centers")
+        if not number.is_integer() or number < 1:
             raise InputError(f"centers={centers!r}: give a whole number of centres, 1 or more, or an array of points")
         if centers > n:
             raise InputError(f"centers={centers}: more centres than events ({n}); give at most {n}")
@@ -173,7 +187,10 @@ def _candidates(centers: Any, events: Array, units: Scaling, rng: np.random.Gene
 
 def _weighting(reference: Sample, data: Sample, expected: float) -> Weightings:
     roles = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [len(reference), len(data)])[:, None]
-    weights = None
-    if reference.weights is not None or data.weights is not None:
-        weights = np.concatenate([np.ones(len(s)) if s.weights is None else s.weights for s in (reference, data)])
-    return Weightings.of(roles, expected=expected, weights=weights, data_weights=weights)
+    weights = data_weights = None
+    # Each sample's weights stand in its own rows alone: theirs may differ by more than single precision spans.
+    if reference.weights is not None:
+        weights = np.concatenate([reference.weights, np.zeros(len(data))])
+    if data.weights is not None:
+        data_weights = np.concatenate([np.zeros(len(reference)), data.weights])
+    return Weightings.of(roles, expected=expected, weights=weights, data_weights=data_weights)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
 from lanner.errors import InputError
 from lanner.model.rows import for_rows
@@ -33,33 +33,48 @@ class GaussianKernel:
         return KernelColumns.of(self, y)(x)
 
 
+# Distances beyond this many widths from the origin are taken as plain differences: the square of a distance times
+# the rounding of double precision is then 2e-10 for all others.
+_FAR = 1e3
+
+
 @dataclass(frozen=True)
 class KernelColumns:
     """The kernel with one side fixed, laid out so that a block of rows is one product and one exp.
 
     -|x - c|^2 / 2 = x.c - |x|^2/2 - |c|^2/2 is the scalar product of (x, -|x|^2/2, 1) and (c, 1, -|c|^2/2).
-    Everything is taken relative to the centres' mean, because the three terms cancel and their size sets
-    the rounding error.
+    The three terms cancel, and their size sets the rounding error. So everything is taken relative to the centres'
+    median, which a few wild values do not move, and what is far from it is done the slow way.
     """
 
     origin: Array
     width: float
     columns: Array  # (d + 2, m)
+    far: NDArray[np.intp]  # columns of far centres
 
     @classmethod
     def of(cls, kernel: GaussianKernel, centers: Array) -> KernelColumns:
         """Fix the centres, one a row."""
-        origin = centers.mean(axis=0)
+        origin = np.median(centers, axis=0)
         c = (centers - origin) / kernel.width
-        columns = np.vstack([c.T, np.ones(len(c)), -0.5 * np.einsum("ij,ij->i", c, c)])
-        return cls(origin, kernel.width, np.ascontiguousarray(columns))
+        squares = np.einsum("ij,ij->i", c, c)
+        columns = np.vstack([c.T, np.ones(len(c)), -0.5 * squares])
+        return cls(origin, kernel.width, np.ascontiguousarray(columns), np.flatnonzero(squares > _FAR**2))
 
     def __call__(self, x: Array) -> Array:
         """The matrix k(x_i, c_j), C-ordered."""
         z = (x - self.origin) / self.width
-        rows = np.hstack([z, -0.5 * np.einsum("ij,ij->i", z, z)[:, None], np.ones((len(z), 1))])
+        squares = np.einsum("ij,ij->i", z, z)
+        rows = np.hstack([z, -0.5 * squares[:, None], np.ones((len(z), 1))])
         k: Array = rows @ self.columns
+        far = np.flatnonzero(squares > _FAR**2)
+        if len(far):
+            k[far] = -0.5 * cdist(z[far], self.columns[:-2].T, "sqeuclidean")
+        if len(self.far):
+            k[:, self.far] = -0.5 * cdist(z, self.columns[:-2, self.far].T, "sqeuclidean")
         np.minimum(k, 0.0, out=k)  # rounding can leave a distance below zero
+        # Below this exp is as good as 0; a caller who has NumPy raise on underflow need not hear of it.
+        np.maximum(k, -700.0, out=k)
         return np.exp(k, out=k)
 
 

@@ -87,7 +87,7 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), Extended())}
 
 def loss_by_name(name: str) -> Loss:
     """The loss called "logistic" or "extended"."""
-    if name not in LOSSES:
+    if not isinstance(name, str) or name not in LOSSES:
         raise InputError(f"loss={name!r} is not known; choose one of {', '.join(map(repr, LOSSES))}")
     return LOSSES[name]
 

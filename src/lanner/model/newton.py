@@ -32,7 +32,9 @@ def own_curvature_newton(
     passes, converged, decrement = 1, False, np.inf
     for step in range(newton_steps or MAX_STEPS):
         f = feature_sums(features, w[:, 0])
-        hessian = Factored(second_moment(features, c * loss.curvature(f, exp_capped(f))), ridge)
+        hessian = Factored(
+            second_moment(features, c * loss.curvature(f, exp_capped(f))), ridge, convex=bool((c >= 0).all())
+        )
         direction = -hessian.solve(g)
         decrement = max(-float(np.vdot(g, direction)), 0.0) ** 0.5
         passes += 2
@@ -52,8 +54,11 @@ def own_curvature_newton(
     return Solution(w, t, np.array([converged]), np.array([passes]), np.array([decrement]))
 
 
-def refine(problem: Problem, solution: Solution, *, tolerance: float) -> Solution:
-    """Finish, one at a time, the fits of a batch that have not converged."""
+def refine(problem: Problem, solution: Solution, *, tolerance: float, steps_from: Array | None = None) -> Solution:
+    """Finish, one at a time, the fits of a batch that have not converged.
+
+    With `steps_from`, take one full Newton step from there instead of going on to the minimum.
+    """
     out = replace(
         solution,
         coefficients=solution.coefficients.copy(),
@@ -62,18 +67,15 @@ def refine(problem: Problem, solution: Solution, *, tolerance: float) -> Solutio
         iterations=solution.iterations.copy(),
         decrement=solution.decrement.copy(),
     )
+    start = solution.coefficients if steps_from is None else steps_from
     for b in np.flatnonzero(~solution.converged):
         fit = own_curvature_newton(
             problem.take(np.array([b])),
-            newton_steps=None,
+            newton_steps=None if steps_from is None else 1,
             tolerance=tolerance,
-            start=solution.coefficients[:, [b]],
+            start=start[:, [b]],
         )
         out.coefficients[:, b] = fit.coefficients[:, 0]
-        out.statistic[b], out.converged[b], out.decrement[b] = (
-            fit.statistic[0],
-            fit.converged[0],
-            fit.decrement[0],
-        )
+        out.statistic[b], out.converged[b], out.decrement[b] = fit.statistic[0], fit.converged[0], fit.decrement[0]
         out.iterations[b] += fit.iterations[0]
     return out

@@ -62,7 +62,8 @@ class Pool:
         # At f = 0 a null fit's curvature is A''(0) times c summed: N(0) from the reference and, for the
         # logistic loss, N1 = N(0) more from the data.
         in_loss = loss.curvature_at_zero * float(loss.weight(np.float64(expected), np.float64(expected)))  # type: ignore[arg-type]
-        shared = Factored(in_loss * moment, penalty * events_per_fit)
+        convex = weights is None or bool((weights >= 0).all())
+        shared = Factored(in_loss * moment, penalty * events_per_fit, convex=convex)
         return cls(features, loss, penalty, expected, weights, moment, shared, memory)
 
     def eigenvalues(self) -> Array:

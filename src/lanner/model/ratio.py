@@ -39,6 +39,7 @@ class LearnedRatio:
     names: tuple[str, ...]
     expected: float
     reference_size: int
+    reference_worth: float  # (sum w)^2 / sum w^2 of the reference's event weights; its size without weights
     data_size: int
     width: float
     penalty: float
@@ -86,7 +87,10 @@ class LearnedRatio:
         try:
             scaling = Scaling.from_dict(meta.pop("scaling"))
             meta["names"] = tuple(meta["names"])
-            return cls(**meta, scaling=scaling, **({"eigenvalues": None} | arrays))
+            ratio = cls(**meta, scaling=scaling, **({"eigenvalues": None} | arrays))
+            if ratio.centers.shape != (ratio.rank, len(ratio.names)) or ratio.coefficients.shape != (ratio.rank,):
+                raise ValueError("centres and coefficients do not fit together")
+            return ratio
         except (TypeError, KeyError, ValueError) as error:
             raise InputError(f"{path} is a damaged LearnedRatio: {error}") from error
 

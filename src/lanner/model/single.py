@@ -17,6 +17,7 @@ from lanner.model.falkon import FalkonProblem, minimise_falkon
 from lanner.model.features import PRECISIONS, Features, feature_sums, make_features
 from lanner.model.kernel import Array, GaussianKernel
 from lanner.model.loss import Loss, exp_capped
+from lanner.model.newton import own_curvature_newton
 from lanner.model.problem import Problem
 from lanner.model.solver import minimise
 from lanner.model.weightings import REFERENCE, Weightings
@@ -26,6 +27,10 @@ SOLVERS = ("newton", "falkon")
 # 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
 # are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
 TOLERANCE = {"single": 1e-3, "double": 1e-7, "falkon": 1e-3}
+
+
+# |f| beyond which a fit is finished with its own curvature.
+STRONG = 1.5
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def fit_single(
         )
     rank = min(len(candidates), settings.max_rank)
     require_memory(8 * len(candidates) * min(rank, 256), memory, f"choosing pivots among {len(candidates)} candidates")
-    basis = choose_pivots(candidates, kernel, trace_error=trace_error, max_rank=rank, rng=rng)
+    basis = choose_pivots(candidates, kernel, trace_error=trace_error, max_rank=rank, rng=rng, memory=memory)
     features = make_features(events, basis, precision=settings.precision, memory=memory)
     return _by_newton(features, weighting, ridges, settings)
 
@@ -106,12 +111,13 @@ def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float
     if loss.name == "logistic":
         curvature += second_moment(features, v1[first_data:], slice(first_data, len(features)))
     curvature *= loss.curvature_at_zero
+    convex = bool((v0 >= 0).all() and (v1 >= 0).all())
     solution, iterations, converged = None, 0, True
     for stage, ridge in enumerate(ridges):
         last = stage + 1 == len(ridges)
         solution = minimise(
             Problem(features, weighting, loss, np.array([ridge])),
-            Factored(curvature, ridge),
+            Factored(curvature, ridge, convex=convex),
             newton_steps=settings.newton_steps if last else 1,
             tolerance=settings.goal,
             start=None if solution is None else solution.coefficients,
@@ -119,11 +125,21 @@ def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float
         iterations += int(solution.iterations[0])
         converged = converged and bool(solution.converged[0])
     assert solution is not None
+    f = feature_sums(features, solution.coefficients[:, 0])
+    if converged and settings.newton_steps is None and np.abs(f).max() > STRONG:
+        # The curvature at f = 0 says little where f is large: judge the end by the curvature there.
+        problem = Problem(features, weighting, loss, np.array([ridges[-1]]))
+        solution = own_curvature_newton(
+            problem, newton_steps=None, tolerance=settings.goal, start=solution.coefficients
+        )
+        iterations += int(solution.iterations[0])
+        converged = bool(solution.converged[0])
+        f = feature_sums(features, solution.coefficients[:, 0])
     w = solution.coefficients[:, 0]
-    f = feature_sums(features, w)
-    if (v0 < 0).any() or (v1 < 0).any():
+    if not convex:
         # Convex at f = 0 is not yet convex at the solution.
-        Factored(second_moment(features, loss.weight(v0, v1) * loss.curvature(f, exp_capped(f))), ridges[-1])
+        c = loss.weight(v0, v1)
+        Factored(second_moment(features, c * loss.curvature(f, exp_capped(f))), ridges[-1], convex=False)
     decrement = float(solution.decrement[0])
     return SingleFit(
         centers=basis.pivots,
@@ -195,6 +211,16 @@ def warn_unless_converged(fit: SingleFit, settings: Settings, stacklevel: int = 
         )
 
 
+def as_number(value: object, name: str) -> float:
+    """A number, or an error that names the argument."""
+    try:
+        if isinstance(value, str) or np.ndim(value) != 0:  # type: ignore[arg-type]
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={value!r} is not a number; give one") from None
+
+
 def check_settings(
     *,
     loss: Loss,
@@ -207,19 +233,23 @@ def check_settings(
     max_rank: int = MAX_RANK,
 ) -> Settings:
     """Settings from what a user gave, or an `InputError` that says what to give."""
-    penalties = tuple(float(p) for p in (penalty if isinstance(penalty, Sequence | np.ndarray) else [penalty]))
+    several = isinstance(penalty, Sequence | np.ndarray) and not isinstance(penalty, str) and np.ndim(penalty) == 1
+    penalties = tuple(as_number(p, "penalty") for p in (penalty if several else [penalty]))  # type: ignore[union-attr]
     if not penalties or not all(np.isfinite(p) and p > 0 for p in penalties):
         raise InputError(f"penalty={penalty!r}: it must be a positive number, such as 1e-6, or several")
     if any(later >= earlier for earlier, later in pairwise(penalties)):
         raise InputError(f"penalty={penalty!r}: a sequence of penalties must decrease")
-    if newton_steps is not None and (newton_steps != int(newton_steps) or newton_steps < 1):
-        raise InputError(f"newton_steps={newton_steps!r}: give 1 (the paper's mode) or more, or None to converge")
+    if newton_steps is not None:
+        steps = as_number(newton_steps, "newton_steps")
+        if not steps.is_integer() or steps < 1:
+            raise InputError(f"newton_steps={newton_steps!r}: give 1 (the paper's mode) or more, or None to converge")
+        newton_steps = int(steps)
     if solver not in SOLVERS:
         raise InputError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}")
     if precision not in PRECISIONS:
         raise InputError(f"precision={precision!r} is not known; choose 'single' or 'double'")
-    if tolerance is not None and not tolerance > 0:
+    if tolerance is not None and not 0 < as_number(tolerance, "tolerance") < np.inf:
         raise InputError(f"tolerance={tolerance!r}: the Newton decrement to reach must be positive, such as 1e-3")
-    if trace_error is not None and not 0 <= trace_error < 1:
+    if trace_error is not None and not 0 <= as_number(trace_error, "trace_error") < 1:
         raise InputError(f"trace_error={trace_error!r}: the part of the kernel to leave out must be in [0, 1)")
     return Settings(loss, penalties, newton_steps, solver, precision, tolerance, trace_error, max_rank)

@@ -61,6 +61,8 @@ def minimise(
         # One Newton step is the minimum of the loss's second-order expansion.
         expanded = replace(problem, anchor="zero" if w is None else w)
         done = _descend(expanded, shared, tolerance, max_iterations, w, progress if step + 1 == newton_steps else None)
+        if not done.converged.all():  # far from f = 0 the shared curvature may not do: solve with the fit's own
+            done = refine(problem, done, tolerance=tolerance, steps_from=start_of_step(problem, w))
         w = done.coefficients
         solutions.append(done)
     return replace(
@@ -69,6 +71,11 @@ def minimise(
         iterations=np.sum([s.iterations for s in solutions], axis=0),
         decrement=np.max([s.decrement for s in solutions], axis=0),
     )
+
+
+def start_of_step(problem: Problem, w: Array | None) -> Array:
+    """Where a Newton step starts: w, or 0."""
+    return np.zeros((problem.features.basis.rank, len(problem.weightings))) if w is None else w
 
 
 def _descend(
@@ -88,13 +95,15 @@ def _descend(
         decrement=np.full(batch, np.inf),
     )
     fits = np.arange(batch)  # which fits the columns below belong to
-    w = np.zeros((rank, batch)) if start is None else start.copy()
+    w = start_of_step(problem, start).copy()
     t, g = problem.evaluate(w)
     history = _History(shared)
     direction, decrement = history.direction(g)
+    # A fit that a large penalty holds at |f| << 1 statistical error has less to gain, and less to leave.
+    goal = tolerance * np.minimum(1.0, decrement)
     step = np.ones(batch)
     for iteration in range(1, max_iterations + 2):
-        done = decrement <= tolerance
+        done = decrement <= goal
         leaving = done | (iteration > max_iterations)
         if leaving.any():
             left = fits[leaving]
@@ -110,6 +119,7 @@ def _descend(
                 break
             fits, problem = fits[stay], problem.take(stay)
             w, g, t, step, decrement = w[:, stay], g[:, stay], t[stay], step[stay], decrement[stay]
+            goal = goal[stay]
             direction = direction[:, stay]
             history.keep(stay)
         trial = w + step * direction

@@ -41,6 +41,10 @@ class Weightings:
         """Normalise each fit's reference to the expected number of events."""
         is_reference = roles == REFERENCE
         total = is_reference.sum(axis=0) if weights is None else weights @ is_reference
+        if weights is not None:
+            # To the order of 1 before they are rounded to single precision, which ends at 1e38.
+            unit = float(np.abs(weights).max())
+            weights, total = weights / unit, total / unit
         return cls(roles, expected / total, weights, data_weights)
 
     def __len__(self) -> int:
