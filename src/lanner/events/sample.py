@@ -161,7 +161,10 @@ class Sample:
     @property
     def worth(self) -> float:
         """(sum w)^2 / sum w^2: how many events without weights would fluctuate as little (Kish)."""
-        return float(len(self)) if self.weights is None else float(self.weights.sum() ** 2 / (self.weights**2).sum())
+        if self.weights is None:
+            return float(len(self))
+        w = self.weights / np.abs(self.weights).max()  # squares of very small or large weights would not fit
+        return float(w.sum() ** 2 / (w @ w))
 
     def take(self, rows: slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]) -> Sample:
         """Return the sample of these rows, given as positions, a mask or a slice.
