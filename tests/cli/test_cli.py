@@ -209,3 +209,23 @@ def test_a_folder_of_another_configuration_is_refused(searched: Path, files: Pat
     assert done.exit_code == 1
     assert "another configuration" in done.stderr
     assert (searched / "result.json").exists()
+
+
+def test_every_format_of_the_same_events_gives_the_same_result(files: Path, tmp_path: Path) -> None:
+    numbers = set()
+    for suffix in (".parquet", ".h5", ".root", ".csv", ".npz", ".npy"):
+        for name in ("reference", "data"):
+            sample = lanner.read_sample(files / f"{name}.parquet", features=["x", "y"]).sample
+            columns = dict(zip(sample.names, sample.features.T, strict=True))
+            if suffix == ".npy":
+                np.save(tmp_path / f"{name}.npy", np.rec.fromarrays(list(columns.values()), names=list(columns)))
+            else:
+                write_columns(tmp_path / f"{name}{suffix}", columns)
+        done = run(
+            "search", "--reference", tmp_path / f"reference{suffix}", "--data", tmp_path / f"data{suffix}", *COMMON,
+            "--json", "--quiet", "--output", tmp_path / f"out{suffix}",
+        )  # fmt: skip
+        assert done.exit_code == 0, done.output
+        plain = json.loads(done.stdout)
+        numbers.add((plain["statistic"], plain["p_value"], *plain["null"]["statistics"]))
+    assert len(numbers) == 1
