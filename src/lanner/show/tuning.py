@@ -19,6 +19,8 @@ def plot_tuning(tuning: Tuning) -> Any:
     if panels == 2:
         # The scan ran on a part of the reference: its last entry stands for the full number.
         _curve(axes[1], tuning.plateau, "centers", f"centres (of {tuning.events} reference events)", None)
+        axes[1].set_xticks([t.centers for t in tuning.plateau], [str(t.centers) for t in tuning.plateau])
+        axes[1].minorticks_off()
     return figure
 
 
@@ -34,7 +36,7 @@ def _curve(ax: Any, trials: tuple[Trial, ...], attribute: str, label: str, chose
     )
     ax.plot(x, [t.analytic_mean for t in trials], color="#D55E00", label="analytic mean")
     unstable = [t for t in trials if not t.stable]
-    if unstable:
+    if unstable and chosen is not None:  # stability is what the penalty is chosen by
         ax.plot(
             [getattr(t, attribute) for t in unstable],
             [t.mean for t in unstable],
