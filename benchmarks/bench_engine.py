@@ -28,7 +28,7 @@ from lanner.inference.toys import ReferenceScheme, room_for_data
 from lanner.machine import memory_budget
 from lanner.model.centers import MAX_RANK, choose_pivots, trace_tolerance
 from lanner.model.kernel import GaussianKernel
-from lanner.model.loss import Logistic
+from lanner.model.loss import Logistic, null_curvature
 from lanner.model.newton import own_curvature_newton
 from lanner.model.pool import Pool
 from lanner.model.weightings import DATA, REFERENCE
@@ -75,7 +75,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
             penalty=shape.penalty,
             events=per_fit,
             expected=shape.expected,
-            curvature=2 * Logistic.curvature_at_zero,
+            curvature=null_curvature(Logistic()),
         )
     clock = Clock()
     basis = choose_pivots(x[barred], GaussianKernel(shape.width), trace_error=trace_error, max_rank=max_rank, rng=rng)
@@ -92,7 +92,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
     )
     seconds["features and curvature"] = clock.read()
     null = analytic_law(
-        pool.eigenvalues(),
+        pool.eigenvalues,
         expected=shape.expected,
         reference_size=shape.reference,
         events=per_fit,
@@ -252,7 +252,7 @@ def rank_scan(shape: Shape, memory: int) -> list[dict[str, Any]]:
         penalty=shape.penalty,
         events=reduced.reference + reduced.expected,
         expected=reduced.expected,
-        curvature=2 * Logistic.curvature_at_zero,
+        curvature=null_curvature(Logistic()),
     )
     rows = []
     for factor in (1000, 100, 10, 1, 0.1, 0):

@@ -16,9 +16,9 @@ from lanner.inference.seeds import Stream, generator
 from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
-from lanner.model.features import feature_sums, make_features
+from lanner.model.features import make_features
 from lanner.model.kernel import GaussianKernel
-from lanner.model.loss import loss_by_name
+from lanner.model.loss import loss_by_name, null_curvature
 from lanner.model.pool import Pool
 from lanner.model.problem import Problem, Solution
 from lanner.model.ratio import LearnedRatio
@@ -140,7 +140,7 @@ class Experiment:
         """The law of t from the eigenvalues, without a toy."""
         plan = self.plan
         return analytic_law(
-            self.pool.eigenvalues(),
+            self.pool.eigenvalues,
             expected=plan.expected,
             reference_size=self._worth(),
             events=plan.reference_size + plan.expected,
@@ -175,23 +175,18 @@ class Experiment:
             scaling=plan.scaling,
             centers=basis.pivots,
             coefficients=basis.coefficients(solution.coefficients[:, fit]),
-            eigenvalues=self.pool.eigenvalues(),
+            eigenvalues=self.pool.eigenvalues,
         )
-
-    def log_ratios(self, coefficients: Array) -> Array:
-        """f at every event of the pool (reference, then data) for one fit's coefficients."""
-        return feature_sums(self.pool.features, coefficients)
 
 
 def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
-    loss = loss_by_name(plan.loss)
     trace_error = plan.trace_error
     if trace_error is None:
         trace_error = trace_tolerance(
             penalty=plan.penalty,
             events=plan.reference_size + plan.expected,
             expected=plan.expected,
-            curvature=loss.curvature_at_zero * (2 if plan.loss == "logistic" else 1),
+            curvature=null_curvature(loss_by_name(plan.loss)),
         )
     return choose_pivots(
         candidates,

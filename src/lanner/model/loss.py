@@ -92,6 +92,11 @@ def loss_by_name(name: str) -> Loss:
     return LOSSES[name]
 
 
+def null_curvature(loss: Loss) -> float:
+    """Curvature of the loss at f = 0 per expected event: A''(0) c, where reference and data weigh N(0) each."""
+    return loss.curvature_at_zero * float(loss.weight(np.ones(1), np.ones(1))[0])
+
+
 def exp_capped(f: Values) -> Values:
     """exp(f), capped where single precision would overflow."""
     return np.asarray(np.exp(np.minimum(f, f.dtype.type(CEILING))))

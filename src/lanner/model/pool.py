@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from lanner.model.centers import Basis
 from lanner.model.curvature import Factored, second_moment
 from lanner.model.features import Features, make_features
 from lanner.model.kernel import Array
-from lanner.model.loss import Loss
+from lanner.model.loss import Loss, null_curvature
 from lanner.model.problem import Problem, Solution
 from lanner.model.solver import MEMORY, minimise
 from lanner.model.weightings import Weightings
@@ -59,15 +60,13 @@ class Pool:
         weights_of_null = None if weights is None else weights[rows]
         total = rows.stop if weights_of_null is None else float(weights_of_null.sum())
         moment = second_moment(features, weights_of_null, rows) / total
-        # At f = 0 a null fit's curvature is A''(0) times c summed: N(0) from the reference and, for the
-        # logistic loss, N1 = N(0) more from the data.
-        in_loss = loss.curvature_at_zero * float(loss.weight(np.float64(expected), np.float64(expected)))  # type: ignore[arg-type]
         convex = weights is None or bool((weights >= 0).all())
-        shared = Factored(in_loss * moment, penalty * events_per_fit, convex=convex)
+        shared = Factored(null_curvature(loss) * expected * moment, penalty * events_per_fit, convex=convex)
         return cls(features, loss, penalty, expected, weights, moment, shared, memory)
 
+    @cached_property
     def eigenvalues(self) -> Array:
-        """Of the second-moment matrix, falling: all that the analytic null needs."""
+        """Of the second-moment matrix, falling: all that the analytic null needs. r^3, so taken once."""
         return np.asarray(np.linalg.eigvalsh(self.moment)[::-1], dtype=np.float64)
 
     def batch_size(self, toys: int) -> int:

@@ -16,7 +16,7 @@ from lanner.model.curvature import Factored, second_moment
 from lanner.model.falkon import FalkonProblem, minimise_falkon
 from lanner.model.features import PRECISIONS, Features, feature_sums, make_features
 from lanner.model.kernel import Array, GaussianKernel
-from lanner.model.loss import Loss, exp_capped
+from lanner.model.loss import Loss, exp_capped, null_curvature
 from lanner.model.newton import own_curvature_newton
 from lanner.model.problem import Problem
 from lanner.model.solver import minimise
@@ -91,8 +91,7 @@ def fit_single(
             penalty=settings.penalties[-1],
             events=events_in_objective,
             expected=expected,
-            # The data weigh in with another N(0) under the logistic loss: N(0) A''(0) twice.
-            curvature=settings.loss.curvature_at_zero * (2 if settings.loss.name == "logistic" else 1),
+            curvature=null_curvature(settings.loss),
         )
     rank = min(len(candidates), settings.max_rank)
     require_memory(8 * len(candidates) * min(rank, 256), memory, f"choosing pivots among {len(candidates)} candidates")
