@@ -7,39 +7,59 @@ import pytest
 
 from lanner.errors import InputError
 from lanner.inference.analytic import analytic_law, analytic_weights
+from lanner.model.curvature import Spectrum
 
 SETTINGS = {"expected": 100.0, "reference_size": 400.0, "events": 500.0, "penalty": 0.1, "loss": "logistic"}
+
+
+def _centred(eigenvalues):
+    """Features whose mean is 0."""
+    return Spectrum(np.asarray(eigenvalues), np.zeros(np.shape(eigenvalues)))
 
 
 class TestWeights:
     def test_by_hand(self):
         # c penalty n / N(0) is 1 for the logistic loss and 0.5 for the extended one: h = 1/2 in both.
-        assert analytic_weights([1.0], **SETTINGS) == pytest.approx([1.25 * 0.75])
-        assert analytic_weights([0.5], **{**SETTINGS, "loss": "extended"}) == pytest.approx([1.25 * 0.75])
+        assert analytic_weights(_centred([1.0]), **SETTINGS) == pytest.approx([1.25 * 0.75])
+        assert analytic_weights(_centred([0.5]), **{**SETTINGS, "loss": "extended"}) == pytest.approx([1.25 * 0.75])
 
     def test_without_penalty_every_feature_counts_once(self):
-        weights = analytic_weights([3.0, 1.0, 0.2], **{**SETTINGS, "penalty": 1e-15, "reference_size": 1e12})
+        weights = analytic_weights(_centred([3.0, 1.0, 0.2]), **{**SETTINGS, "penalty": 1e-15, "reference_size": 1e12})
         assert weights == pytest.approx([1.0, 1.0, 1.0])
 
     def test_rounding_is_clipped(self):
-        assert analytic_weights([1.0, -1e-9], **SETTINGS)[1] == 0.0
-        assert analytic_law([1.0, -1e-9], **SETTINGS).weights.size == 1
+        assert analytic_weights(_centred([1.0, -1e-9]), **SETTINGS)[1] == 0.0
+        assert analytic_law(_centred([1.0, -1e-9]), **SETTINGS).weights.size == 1
 
-    def test_order_is_kept(self):
-        weights = analytic_weights([0.1, 1.0], **SETTINGS)
-        assert weights[0] < weights[1]
+    def test_falling(self):
+        weights = analytic_weights(_centred([0.1, 1.0]), **SETTINGS)
+        assert weights[0] > weights[1]
+
+    @pytest.mark.parametrize("shape_only", [False, True])
+    def test_a_mean_takes_a_rank_one_matrix_away(self, shape_only):
+        # Without the eigenbasis: eigenvalues of Q C, with f = H^-1 u, t = u Q u and C the covariance of u.
+        rng = np.random.default_rng(3)
+        phi = rng.exponential(size=(4000, 6)) @ rng.normal(size=(6, 6))
+        mean, second = phi.mean(axis=0), phi.T @ phi / len(phi)
+        n0, a0 = SETTINGS["expected"], SETTINGS["expected"] / SETTINGS["reference_size"]
+        inverse = np.linalg.inv(n0 * second + 2 * SETTINGS["penalty"] * SETTINGS["events"] * np.eye(6))
+        form = 2 * inverse - n0 * inverse @ second @ inverse
+        covariance = n0 * ((1 + a0) * second - (a0 + shape_only) * np.outer(mean, mean))
+        wanted = np.sort(np.linalg.eigvals(form @ covariance).real)[::-1]
+        found = analytic_weights(Spectrum.of(mean, second), shape_only=shape_only, **SETTINGS)
+        assert found == pytest.approx(wanted, rel=1e-9)
 
 
 class TestBadInput:
     def test_unknown_loss_lists_the_choices(self):
         with pytest.raises(InputError, match=r"'hinge'.*'logistic', 'extended'"):
-            analytic_law([1.0], **{**SETTINGS, "loss": "hinge"})
+            analytic_law(_centred([1.0]), **{**SETTINGS, "loss": "hinge"})
 
     @pytest.mark.parametrize("name", ["expected", "reference_size", "events", "penalty"])
     @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
     def test_bad_numbers_are_named(self, name, value):
         with pytest.raises(InputError, match=f"{name} = "):
-            analytic_law([1.0], **{**SETTINGS, name: value})
+            analytic_law(_centred([1.0]), **{**SETTINGS, name: value})
 
     @pytest.mark.parametrize(
         ("eigenvalues", "message"),
@@ -54,23 +74,29 @@ class TestBadInput:
     )
     def test_bad_eigenvalues(self, eigenvalues, message):
         with pytest.raises(InputError, match=message):
-            analytic_law(eigenvalues, **SETTINGS)
+            analytic_law(_centred(eigenvalues), **SETTINGS)
 
 
-# phi_j(x) = sqrt(2 s_j) cos(j pi x) with x uniform: S = diag(s_j) exactly, and the mean of phi is 0, so that the
-# reference's fixed size takes nothing away.
+# phi_j(x) = sqrt(2 s_j) cos(j pi x) with x uniform: S = diag(s_j) exactly and the mean of phi is 0, but for a constant
+# feature, of which a fixed number of data leaves nothing.
 MOMENTS = 2.0 ** -np.arange(8)
 EXPECTED, REFERENCE_SIZE, PENALTY, TOYS = 2000, 8000, 0.02, 3000
 
 
 def features(x):
     order = np.arange(1, MOMENTS.size + 1)
-    return np.sqrt(2 * MOMENTS) * np.cos(np.pi * x[:, None] * order)
+    waves = np.sqrt(2 * MOMENTS) * np.cos(np.pi * x[:, None] * order)
+    return np.hstack([np.ones((len(x), 1)), waves])
 
 
-@pytest.fixture(scope="module", params=["logistic", "extended"])
+@pytest.fixture(
+    scope="module",
+    params=[("logistic", False), ("extended", False), ("logistic", True)],
+    ids=["logistic", "extended", "shape only"],
+)
 def toys(request):
     """One-step fits of null toys with a known feature law: t to second order and t with e^f."""
+    loss, shape_only = request.param
     rng = np.random.default_rng(7)
     # A fine table of phi: an event is a row of it, so a toy is one multinomial draw of its rows.
     bins = 600
@@ -80,10 +106,10 @@ def toys(request):
     second_order, exact = np.empty(TOYS), np.empty(TOYS)
     for toy in range(TOYS):
         reference = a0 * rng.multinomial(REFERENCE_SIZE, np.full(bins, 1 / bins))
-        data = rng.multinomial(rng.poisson(EXPECTED), np.full(bins, 1 / bins))
-        ridge = PENALTY * (REFERENCE_SIZE + data.sum()) * np.eye(MOMENTS.size)
+        data = rng.multinomial(EXPECTED if shape_only else rng.poisson(EXPECTED), np.full(bins, 1 / bins))
+        ridge = PENALTY * (REFERENCE_SIZE + data.sum()) * np.eye(MOMENTS.size + 1)
         u = (data - reference) @ table
-        if request.param == "logistic":
+        if loss == "logistic":
             gradient, hessian = -u / 2, ((reference + data) / 4 @ outer).reshape(ridge.shape) + ridge
         else:
             gradient, hessian = -u, (reference @ outer).reshape(ridge.shape) + ridge
@@ -91,12 +117,13 @@ def toys(request):
         second_order[toy] = 2 * (data @ f - reference @ (f + f**2 / 2))
         exact[toy] = 2 * (data @ f - reference @ np.expm1(f))
     null = analytic_law(
-        MOMENTS,
+        Spectrum.of(table.mean(axis=0), table.T @ table / bins),
         expected=EXPECTED,
         reference_size=REFERENCE_SIZE,
         events=REFERENCE_SIZE + EXPECTED,
         penalty=PENALTY,
-        loss=request.param,
+        loss=loss,
+        shape_only=shape_only,
     )
     return SimpleNamespace(second_order=second_order, exact=exact, null=null)
 

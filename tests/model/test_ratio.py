@@ -36,7 +36,7 @@ def test_a_fit_without_eigenvalues_survives_too(tmp_path: Path) -> None:
     reference, data = exponential(500, 100)
     ratio = lanner.fit_ratio(reference, data, expected=100, width=0.3, centers=20, solver="falkon", rng=1)
     ratio.save(tmp_path / "f.npz")
-    assert lanner.LearnedRatio.load(tmp_path / "f.npz").eigenvalues is None
+    assert lanner.LearnedRatio.load(tmp_path / "f.npz").spectrum is None
     with pytest.raises(InputError, match="solver='newton'"):
         lanner.analytic_null(ratio)
 

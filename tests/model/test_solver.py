@@ -172,9 +172,7 @@ def test_null_toys_follow_the_analytic_mean_and_spread() -> None:
 
     pool = make_pool(precision="single")
     t = pool.fit(toys(150), newton_steps=None, tolerance=1e-3).statistic
-    w = analytic_weights(
-        pool.eigenvalues, expected=EXPECTED, reference_size=REFERENCE_SIZE, events=5700, penalty=PENALTY
-    )
+    w = analytic_weights(pool.spectrum, expected=EXPECTED, reference_size=REFERENCE_SIZE, events=5700, penalty=PENALTY)
     spread = np.sqrt(2 * (w**2).sum())
     # All toys share one pool, so the mean is off by more than toys alone would tell: a few per cent.
     assert t.mean() == pytest.approx(w.sum(), abs=0.5 * spread)

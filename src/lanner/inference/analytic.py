@@ -25,11 +25,17 @@ Under the null f is small, and three expansions give the law of t.
 
        t ~ sum_j w_j chi2_1,    w_j = (1 + N(0)/N0) (2 h_j - h_j^2)
 
-A sample of fixed size has the covariance S - m m^T per event, with m = E[phi], in place of S. That takes
-a0 N(0) m m^T away for the reference, and N(0) m m^T for the data when N1 is fixed: a matrix of rank one, in the
-direction closest to a constant f, so the law is conservative there by about one degree of freedom. Event weights in
-the reference enter as its effective size, (sum w)^2 / sum w^2, in place of N0: right where they do not depend on x.
-Small counts where phi is large make the true tail heavier, so the law is trusted as far as the toys confirm it.
+4. A sample of fixed size has the covariance S - m m^T per event, with m = E[phi], in place of S. That takes
+   b N(0) m m^T away, with b = a0 for the reference alone and b = 1 + a0 where N1 is fixed too (a permutation, a test
+   of the shape). The w_j are then the eigenvalues of
+
+       diag((1 + a0) (2 h_j - h_j^2)) - b v v^T,    v_j = m_j sqrt((2 h_j - h_j^2) / s_j)
+
+   It is the direction closest to a constant f, and worth up to b degrees of freedom.
+
+Event weights in the reference enter as its effective size, (sum w)^2 / sum w^2, in place of N0: right where they do
+not depend on x. Small counts where phi is large make the true tail heavier, so the law is trusted as far as the toys
+confirm it.
 """
 
 from __future__ import annotations
@@ -37,35 +43,42 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.inference.weighted_chi2 import WeightedChi2
+from lanner.model.curvature import Spectrum
 from lanner.model.ratio import LearnedRatio
 
 # c above: what the loss makes of the penalty.
 _PENALTY_FACTOR = {"logistic": 2.0, "extended": 1.0}
 # Rounding leaves eigenvalues down to about -1e-7 of the largest in single precision; further down is no rounding.
 _ROUNDING = 1e-6
+# Weights below this are rounding of the largest.
+_NOTHING = 1e-12
 
 
 def analytic_weights(
-    eigenvalues: ArrayLike,
+    spectrum: Spectrum,
     *,
     expected: float,
     reference_size: float,
     events: float,
     penalty: float,
     loss: str = "logistic",
+    shape_only: bool = False,
 ) -> NDArray[np.float64]:
-    """w_j = (1 + N(0)/N0) (2 h_j - h_j^2), h_j = s_j / (s_j + c penalty n / N(0)), in the order given.
+    """The weights w_j of the law of t, falling.
 
-    `eigenvalues` are the s_j of the features' second-moment matrix under the reference (per event), `expected`
-    is N(0), `reference_size` N0 and `events` n = N0 + N1. Rounding below zero is clipped to zero.
+    `spectrum` holds the moments of the features under the reference (per event), `expected` is N(0),
+    `reference_size` N0 and `events` n = N0 + N1; `shape_only` says that N1 is fixed. Rounding below zero is
+    clipped to zero.
 
     >>> settings = dict(expected=100, reference_size=400, events=500, penalty=0.1, loss="extended")
-    >>> analytic_weights([0.5, 0.0], **settings)  # h = 1/2: 1.25 * (1 - 1/4)
+    >>> analytic_weights(Spectrum([0.5, 0.0], [0.0, 0.0]), **settings)  # h = 1/2: 1.25 * (1 - 1/4)
     array([0.9375, 0.    ])
+    >>> analytic_weights(Spectrum([0.5, 0.0], [0.5**0.5, 0.0]), shape_only=True, **settings)  # phi is constant
+    array([0., 0.])
     """
     if loss not in _PENALTY_FACTOR:
         choices = ", ".join(repr(name) for name in _PENALTY_FACTOR)
@@ -74,45 +87,44 @@ def analytic_weights(
     for name, value in numbers.items():
         if not (math.isfinite(value) and value > 0):
             raise InputError(f"{name} = {value}; give a finite number above 0")
-    moments = np.asarray(eigenvalues, dtype=np.float64)
-    if moments.ndim != 1 or moments.size == 0:
-        raise InputError(f"eigenvalues have shape {moments.shape}; give a one-dimensional array, not empty")
-    if not np.all(np.isfinite(moments)):
-        raise InputError(f"{np.sum(~np.isfinite(moments))} of {moments.size} eigenvalues are not finite")
-    if moments.min() < -_ROUNDING * max(moments.max(), 0.0):
-        raise InputError(
-            f"the smallest eigenvalue is {moments.min():.3g} and the largest {moments.max():.3g}; "
-            "a second-moment matrix has none below 0: check that the matrix is symmetric and per event"
-        )
-    moments = np.maximum(moments, 0.0)
+    moments, means = _checked(spectrum)
     shrinkage = moments / (moments + _PENALTY_FACTOR[loss] * penalty * events / expected)
-    return (1.0 + expected / reference_size) * shrinkage * (2.0 - shrinkage)
+    parts = shrinkage * (2.0 - shrinkage)
+    a0 = expected / reference_size
+    b = 1.0 + a0 if shape_only else a0
+    # 2 h - h^2 is of the order of s where s is small, so the root is finite; where s is 0, m is 0 too.
+    v = means * np.sqrt(np.divide(parts, moments, out=np.zeros_like(parts), where=moments > 0))
+    weights = np.linalg.eigvalsh(np.diag((1.0 + a0) * parts) - b * np.outer(v, v))[::-1]
+    return np.where(weights > _NOTHING * (1.0 + a0), weights, 0.0)
 
 
 def analytic_law(
-    eigenvalues: ArrayLike,
+    spectrum: Spectrum,
     *,
     expected: float,
     reference_size: float,
     events: float,
     penalty: float,
     loss: str = "logistic",
+    shape_only: bool = False,
 ) -> WeightedChi2:
     """The law of t under the reference model, sum_j w_j chi2_1; see `analytic_weights` for the arguments.
 
-    >>> null = analytic_law([1.0, 0.1, 1e-3], expected=2000, reference_size=2e5, events=202e3, penalty=1e-6)
+    >>> settings = dict(expected=2000, reference_size=2e5, events=202e3, penalty=1e-6)
+    >>> null = analytic_law(Spectrum([1.0, 0.1, 1e-3], [0.0, 0.0, 0.0]), **settings)
     >>> null
     WeightedChi2(3 weights, mean 3, std 2.45, effective dof 3)
     >>> round(null.z_score(30.0), 2)
     4.69
     """
     weights = analytic_weights(
-        eigenvalues,
+        spectrum,
         expected=expected,
         reference_size=reference_size,
         events=events,
         penalty=penalty,
         loss=loss,
+        shape_only=shape_only,
     )
     return WeightedChi2(weights)
 
@@ -127,17 +139,36 @@ def analytic_null(ratio: LearnedRatio) -> WeightedChi2:
     >>> 0.01 < lanner.analytic_null(ratio).sf(ratio.statistic) < 1
     True
     """
-    if ratio.eigenvalues is None:
+    if ratio.spectrum is None:
         raise InputError(f"the {ratio.solver} solver does not yield the eigenvalues; fit with solver='newton'")
-    if ratio.eigenvalues.min() < -_ROUNDING * ratio.eigenvalues.max():
+    if ratio.spectrum.values.min() < -_ROUNDING * ratio.spectrum.values.max():
         raise InputError(
             "the reference has negative weights, for which there is no analytic null; use toys of a generator"
         )
     return analytic_law(
-        ratio.eigenvalues,
+        ratio.spectrum,
         expected=ratio.expected,
         reference_size=ratio.reference_worth,
         events=ratio.reference_size + ratio.data_size,
         penalty=ratio.penalty,
         loss=ratio.loss,
+        shape_only=ratio.shape_only,
     )
+
+
+def _checked(spectrum: Spectrum) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    moments = np.asarray(spectrum.values, dtype=np.float64)
+    means = np.asarray(spectrum.means, dtype=np.float64)
+    if moments.ndim != 1 or moments.size == 0 or means.shape != moments.shape:
+        raise InputError(
+            f"eigenvalues have shape {moments.shape}, means {means.shape}; give one-dimensional arrays of one length, "
+            "not empty"
+        )
+    if not np.all(np.isfinite(moments)):
+        raise InputError(f"{np.sum(~np.isfinite(moments))} of {moments.size} eigenvalues are not finite")
+    if moments.min() < -_ROUNDING * max(moments.max(), 0.0):
+        raise InputError(
+            f"the smallest eigenvalue is {moments.min():.3g} and the largest {moments.max():.3g}; "
+            "a second-moment matrix has none below 0: check that the matrix is symmetric and per event"
+        )
+    return np.maximum(moments, 0.0), means

@@ -140,8 +140,9 @@ class Experiment:
         """The law of t from the eigenvalues, without a toy."""
         plan = self.plan
         return analytic_law(
-            self.pool.eigenvalues,
+            self.pool.spectrum,
             expected=plan.expected,
+            shape_only=plan.fixed is not None,
             reference_size=self._worth(),
             events=plan.reference_size + plan.expected,
             penalty=plan.penalty,
@@ -167,6 +168,7 @@ class Experiment:
             reference_size=plan.reference_size,
             reference_worth=self._worth(),
             data_size=0 if self.data is None else len(self.data),
+            shape_only=plan.fixed is not None,
             width=plan.width,
             penalty=plan.penalty,
             loss=plan.loss,
@@ -175,7 +177,7 @@ class Experiment:
             scaling=plan.scaling,
             centers=basis.pivots,
             coefficients=basis.coefficients(solution.coefficients[:, fit]),
-            eigenvalues=self.pool.eigenvalues,
+            spectrum=self.pool.spectrum,
         )
 
 

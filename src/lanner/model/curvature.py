@@ -1,6 +1,8 @@
-"""Second moments of the features: sum_i c_i phi_i phi_i^T, in double precision."""
+"""Moments of the features, sum_i c_i phi_i and sum_i c_i phi_i phi_i^T, in double precision."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -14,20 +16,27 @@ _ROWS = 16384
 
 
 def second_moment(features: Features, weights: Array | None = None, rows: slice | None = None) -> Array:
-    """sum_i c_i phi_i phi_i^T over some rows, with weights c (of those rows) that may be negative.
+    """sum_i c_i phi_i phi_i^T over some rows, with weights c (of those rows) that may be negative."""
+    return moments(features, weights, rows)[1]
+
+
+def moments(features: Features, weights: Array | None = None, rows: slice | None = None) -> tuple[Array, Array]:
+    """sum_i c_i phi_i and sum_i c_i phi_i phi_i^T over some rows.
 
     The one step whose cost is n r^2. BLAS uses all cores, and a matrix times its own transpose half the work.
     Streamed blocks are whitened first: whitening K^T K instead would square the condition of the kernel matrix.
     """
     rows = rows or slice(0, len(features))
     r = features.basis.rank
-    total = np.zeros((r, r))
+    first, total = np.zeros(r), np.zeros((r, r))
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
         if weights is None:
+            first += block.sum(axis=0, dtype=np.float64)
             total += block.T @ block
             continue
         c = weights[part]
+        first += c @ block
         scaled = block * np.sqrt(np.abs(c)).astype(block.dtype)[:, None]
         if (c < 0).any():
             positive = scaled[c >= 0]
@@ -36,7 +45,21 @@ def second_moment(features: Features, weights: Array | None = None, rows: slice 
             total -= negative.T @ negative
         else:
             total += scaled.T @ scaled
-    return total
+    return first, total
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The moments of the features under the reference, in the eigenbasis of the second."""
+
+    values: Array  # eigenvalues of E[phi phi^T], falling
+    means: Array  # E[phi] along their eigenvectors
+
+    @classmethod
+    def of(cls, first: Array, second: Array) -> Spectrum:
+        """Of E[phi] and E[phi phi^T]: r^3, so taken once."""
+        values, vectors = np.linalg.eigh(second)
+        return cls(values[::-1].copy(), (first @ vectors)[::-1].copy())
 
 
 class Factored:

@@ -131,6 +131,7 @@ def fit_ratio(
         reference_size=len(reference),
         reference_worth=reference.worth,
         data_size=len(data),
+        shape_only=expected is None,
         width=kernel.width,
         penalty=settings.penalties[-1],
         loss=loss,
@@ -139,7 +140,7 @@ def fit_ratio(
         scaling=units,
         centers=fit.centers,
         coefficients=fit.coefficients,
-        eigenvalues=fit.eigenvalues,
+        spectrum=fit.spectrum,
     )
 
 

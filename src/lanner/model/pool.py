@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lanner.machine import require_memory
 from lanner.model.centers import Basis
-from lanner.model.curvature import Factored, second_moment
+from lanner.model.curvature import Factored, Spectrum, moments
 from lanner.model.features import Features, make_features
 from lanner.model.kernel import Array
 from lanner.model.loss import Loss, null_curvature
@@ -31,7 +31,8 @@ class Pool:
     penalty: float
     expected: float
     weights: Array | None
-    moment: Array  # second-moment matrix of the features, per unit of weight
+    mean: Array  # of the features under the null
+    moment: Array  # their second-moment matrix
     shared: Factored
     memory: int
 
@@ -59,15 +60,16 @@ class Pool:
         rows = slice(0, len(events) if null_rows is None else null_rows)
         weights_of_null = None if weights is None else weights[rows]
         total = rows.stop if weights_of_null is None else float(weights_of_null.sum())
-        moment = second_moment(features, weights_of_null, rows) / total
+        first, second = moments(features, weights_of_null, rows)
+        mean, moment = first / total, second / total
         convex = weights is None or bool((weights >= 0).all())
         shared = Factored(null_curvature(loss) * expected * moment, penalty * events_per_fit, convex=convex)
-        return cls(features, loss, penalty, expected, weights, moment, shared, memory)
+        return cls(features, loss, penalty, expected, weights, mean, moment, shared, memory)
 
     @cached_property
-    def eigenvalues(self) -> Array:
-        """Of the second-moment matrix, falling: all that the analytic null needs. r^3, so taken once."""
-        return np.asarray(np.linalg.eigvalsh(self.moment)[::-1], dtype=np.float64)
+    def spectrum(self) -> Spectrum:
+        """The moments in the eigenbasis of the second."""
+        return Spectrum.of(self.mean, self.moment)
 
     def batch_size(self, toys: int) -> int:
         """How many fits to run together within the memory budget."""

@@ -13,11 +13,12 @@ import numpy as np
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling, match_columns
 from lanner.files import write_atomically
+from lanner.model.curvature import Spectrum
 from lanner.model.kernel import Array, GaussianKernel, kernel_sum
 from lanner.reprs import as_html, as_text
 
-FORMAT = "lanner.LearnedRatio/1"
-_ARRAYS = ("centers", "coefficients", "eigenvalues")
+FORMAT = "lanner.LearnedRatio/2"
+_ARRAYS = ("centers", "coefficients")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,7 @@ class LearnedRatio:
     reference_size: int
     reference_worth: float  # (sum w)^2 / sum w^2 of the reference's event weights; its size without weights
     data_size: int
+    shape_only: bool  # expected is the number of data, which is not tested
     width: float
     penalty: float
     loss: str
@@ -49,7 +51,7 @@ class LearnedRatio:
     scaling: Scaling
     centers: Array  # (rank, d), scaled
     coefficients: Array  # (rank,)
-    eigenvalues: Array | None  # of the features' second-moment matrix in the reference, falling
+    spectrum: Spectrum | None  # of the features in the reference; Falkon knows none
 
     def log_ratio(self, x: Any) -> Array:
         """f(x) for any events: an array, a dictionary, a data frame or a `Sample`."""
@@ -63,9 +65,11 @@ class LearnedRatio:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a .npz file of plain arrays (no pickle), whole or not at all."""
-        meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*_ARRAYS, "scaling")}
+        meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*_ARRAYS, "scaling", "spectrum")}
         meta |= {"format": FORMAT, "scaling": self.scaling.to_dict()}
-        arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        if self.spectrum is not None:
+            arrays |= {"eigenvalues": self.spectrum.values, "means": self.spectrum.means}
         buffer = io.BytesIO()
         np.savez(buffer, metadata=np.array(json.dumps(meta)), **arrays)
         write_atomically(path, buffer.getvalue())
@@ -77,7 +81,7 @@ class LearnedRatio:
             # An open file of our own: NumPy leaves its own open where the archive is damaged.
             with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 meta = json.loads(str(file["metadata"]))
-                arrays = {name: file[name] for name in _ARRAYS if name in file.files}
+                arrays = {name: file[name] for name in file.files if name != "metadata"}
         except FileNotFoundError:
             raise
         except Exception as error:
@@ -87,7 +91,8 @@ class LearnedRatio:
         try:
             scaling = Scaling.from_dict(meta.pop("scaling"))
             meta["names"] = tuple(meta["names"])
-            ratio = cls(**meta, scaling=scaling, **({"eigenvalues": None} | arrays))
+            spectrum = Spectrum(arrays.pop("eigenvalues"), arrays.pop("means")) if "eigenvalues" in arrays else None
+            ratio = cls(**meta, scaling=scaling, spectrum=spectrum, **arrays)
             if ratio.centers.shape != (ratio.rank, len(ratio.names)) or ratio.coefficients.shape != (ratio.rank,):
                 raise ValueError("centres and coefficients do not fit together")
             return ratio

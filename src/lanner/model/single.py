@@ -12,7 +12,7 @@ import numpy as np
 from lanner.errors import ConvergenceWarning, InputError
 from lanner.machine import require_memory
 from lanner.model.centers import MAX_RANK, choose_pivots, trace_tolerance
-from lanner.model.curvature import Factored, second_moment
+from lanner.model.curvature import Factored, Spectrum, moments, second_moment
 from lanner.model.falkon import FalkonProblem, minimise_falkon
 from lanner.model.features import PRECISIONS, Features, feature_sums, make_features
 from lanner.model.kernel import Array, GaussianKernel
@@ -65,7 +65,7 @@ class SingleFit:
     iterations: int
     decrement: float
     trace_error: float
-    eigenvalues: Array | None  # of the reference's second-moment matrix
+    spectrum: Spectrum | None  # of the features in the reference
     gap: tuple[float, float] | None  # between reference and data, where f separates them completely
 
 
@@ -105,7 +105,7 @@ def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float
     v0, v1 = _loss_weights(weighting)
     first_data = int(np.count_nonzero(weighting.roles[:, 0] == REFERENCE))
     # Reference and data apart, at the price of one: the reference's moments are the null's, free of signal.
-    reference = second_moment(features, v0[:first_data], slice(0, first_data))
+    first, reference = moments(features, v0[:first_data], slice(0, first_data))
     curvature = reference.copy()
     if loss.name == "logistic":
         curvature += second_moment(features, v1[first_data:], slice(first_data, len(features)))
@@ -148,7 +148,7 @@ def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float
         iterations=iterations,
         decrement=decrement,
         trace_error=basis.trace_error,
-        eigenvalues=np.linalg.eigvalsh(reference / v0.sum())[::-1],
+        spectrum=Spectrum.of(first / v0.sum(), reference / v0.sum()),
         gap=_gap(f, v0, v1),
     )
 
@@ -177,7 +177,7 @@ def _by_falkon(
         iterations=solution.iterations,
         decrement=solution.decrement,
         trace_error=0.0,
-        eigenvalues=None,
+        spectrum=None,
         gap=_gap(solution.values, v0, v1),
     )
 
