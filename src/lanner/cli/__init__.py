@@ -242,6 +242,12 @@ def report(folder: str, output: str | None, title: str | None, extra: tuple[str,
 @click.option("--signal", metavar="FILE", help="Signal sample.")
 @expected_option
 @click.option("--signal-events", metavar="S1,S2,...", help="Mean numbers of signal events to try.")
+@click.option(
+    "--signal-alone",
+    is_flag=True,
+    default=None,
+    help="The signal is a model of all data: toy data are drawn from it alone, not added to the reference.",
+)
 @click.option("--experiments", type=int, help="Toy data sets per strength (default: 100).")
 @sample_options
 @fit_options
@@ -267,6 +273,7 @@ def power(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> 
                 read_like(config, config.signal, reference.sample.names, "signal").sample,
                 expected=expected,
                 signal_events=config.signal_events,
+                alone=config.signal_alone,
                 toys=config.toys,
                 experiments=config.experiments,
                 output=config.output,

@@ -31,6 +31,9 @@ _FIT = [
     click.option("--width", type=float, help="Kernel width (default: 90th percentile of the pairwise distances)."),
     click.option("--penalty", type=float, help="Penalty (default: the smallest stable one)."),
     click.option("--centers", type=int, help="Candidate centres (default: about 10 sqrt(n))."),
+    click.option(
+        "--reference-size", type=int, help="Reference events of each fit (default: all, less the room for toy data)."
+    ),
     click.option("--newton-steps", type=int, help="1 is the paper's mode (default: to convergence)."),
     click.option("--loss", type=click.Choice(["logistic", "extended"]), help="Loss (default: logistic)."),
     click.option(

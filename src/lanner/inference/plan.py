@@ -73,6 +73,7 @@ def make_plan(
     scaling: str | None,
     seed: int,
     settings: Settings,
+    reference_size: int | None = None,
 ) -> Plan:
     """Decide on sizes, width and centres. `data` may be None where a Poisson number of events is expected."""
     if null not in NULLS:
@@ -112,7 +113,9 @@ def make_plan(
         seed=seed,
     )
     if null == "reference":
-        plan = _make_room(plan, reference)
+        plan = _make_room(plan, reference, reference_size)
+    elif reference_size is not None:
+        raise InputError(f"reference_size={reference_size}: null={null!r} uses the whole reference; leave it out")
     available = plan.reference_size + (fixed or 0 if null == "permutation" else 0)
     if centers is None:
         centers = min(default_centers(plan.reference_size + int(n_expected)), max(1, available // 2))
@@ -133,8 +136,8 @@ def _fixed_number(data: Sample | None, expected: float | None, null: str) -> int
     return len(data)
 
 
-def _make_room(plan: Plan, reference: Sample) -> Plan:
-    """N0 = R less the room for one data sample (more of it where hit-or-miss thins weighted events)."""
+def _make_room(plan: Plan, reference: Sample, reference_size: int | None) -> Plan:
+    """N0 = R less the room for one data sample (more of it where hit-or-miss thins weighted events), or fewer."""
     room = room_for_data(plan.expected, plan.fixed)
     source = None
     if reference.weights is not None:
@@ -151,7 +154,11 @@ def _make_room(plan: Plan, reference: Sample) -> Plan:
             f"the reference has {len(reference)} events, of which a toy's data need {room}: too few are left for "
             "the toy's reference; use a larger reference, null='permutation', or null='generator'"
         )
-    return replace(plan, reference_size=left, source=source)
+    if reference_size is not None and not 2 <= reference_size <= left:
+        raise InputError(
+            f"reference_size={reference_size}: give from 2 to {left}, the reference events left beside a toy's data"
+        )
+    return replace(plan, reference_size=reference_size or left, source=source)
 
 
 def _refuse_weights(null: str, **samples: Sample) -> None:

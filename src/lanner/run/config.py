@@ -37,16 +37,18 @@ class Config(BaseModel):
     penalty: float | None = Field(default=None, gt=0)
     centers: int | None = Field(default=None, ge=1)
     newton_steps: int | None = Field(default=None, ge=1)
+    reference_size: int | None = Field(default=None, ge=2)
     loss: Literal["logistic", "extended"] = "logistic"
     precision: Literal["single", "double"] = "single"
     seed: int = Field(default=0, ge=0)
     memory: str | None = None
     signal_events: list[float] | None = None
+    signal_alone: bool = False
     experiments: int = Field(default=100, ge=1)
 
     def fit_options(self) -> dict[str, Any]:
         """The settings that `search`, `calibrate`, `power` and `tune` take as keyword arguments."""
-        names = ("null", "width", "penalty", "centers", "newton_steps", "loss", "precision", "seed")
+        names = ("null", "width", "penalty", "centers", "newton_steps", "loss", "precision", "seed", "reference_size")
         chosen = {name: getattr(self, name) for name in names}
         return chosen | {"scaling": None if self.scaling == "none" else self.scaling}
 

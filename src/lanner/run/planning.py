@@ -44,6 +44,7 @@ class FitOptions:
     precision: str = "single"
     tolerance: float | None = None
     trace_error: float | None = None
+    reference_size: int | None = None
 
     def settings(self) -> Settings:
         """The settings of a fit, checked."""
@@ -79,6 +80,7 @@ def plan_search(
         scaling=options.scaling,
         seed=options.seed,
         settings=settings,
+        reference_size=options.reference_size,
     )
     return replace(plan, chosen=(*plan.chosen, *chosen))
 

@@ -19,10 +19,11 @@ from lanner.inference.significance import fit_chi2
 from lanner.inference.toys import ReferenceScheme
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
-from lanner.model.weightings import DATA
+from lanner.model.problem import Solution
+from lanner.model.weightings import DATA, UNUSED
 from lanner.run.planning import FitOptions, check_sample, plan_search
 from lanner.run.store import array_digest
-from lanner.run.toys import BATCH, run_toys
+from lanner.run.toys import run_toys
 
 LEVELS = (2.0, 3.0, 5.0)
 
@@ -108,6 +109,7 @@ def power(
     signal_events: Sequence[float],
     toys: int = 300,
     experiments: int = 100,
+    alone: bool = False,
     output: str | Path | None = None,
     memory: float | str | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -116,7 +118,9 @@ def power(
     """Inject a signal into toy data at several strengths and see what a search would find.
 
     Each of `experiments` toy data sets has Poisson(expected) reference events and Poisson(s) signal events, for each s
-    of `signal_events`. `options` are those of `search`; the null toys are kept in `output`.
+    of `signal_events`; or, with `alone`, Poisson(s) events of the signal and nothing else, where that is a model of all
+    data (an interference, another simulator). `options` are those of `search`; all toys are kept in `output`, from
+    which an interrupted run resumes.
     """
     fit = FitOptions(**options)
     if fit.null != "reference":
@@ -143,16 +147,24 @@ def power(
     null = Null(plan.null, made.statistics, made.converged, experiment.analytic_null(), chi2)
     strengths = []
     for k, mean in enumerate(signal_events):
-        parts = []
-        for first in range(0, experiments, BATCH):
-            numbers = range(first, min(first + BATCH, experiments))
-            roles = np.stack([_with_signal(experiment, k, i, mean) for i in numbers], axis=1)
-            parts.append(
-                experiment.pool.fit(roles, newton_steps=plan.newton_steps, tolerance=experiment.tolerance).statistic
+
+        def fit_signal(numbers: Sequence[int], told: Callable[[int], None] | None, mean: float = mean) -> Solution:
+            roles = np.stack([_with_signal(experiment, i, mean, alone) for i in numbers], axis=1)
+            return experiment.pool.fit(
+                roles, newton_steps=plan.newton_steps, tolerance=experiment.tolerance, progress=told
             )
-            if progress is not None:
-                progress(toys + k * experiments + numbers[-1] + 1, work)
-        t = np.concatenate(parts)
+
+        t = run_toys(
+            experiment,
+            experiments,
+            folder=None if output is None else Path(output) / f"signal-{mean:g}",
+            events_digest=array_digest(reference.features, reference.weights, signal.features),
+            about={"signal_events": float(mean), "alone": alone},
+            fit=fit_signal,
+            progress=None
+            if progress is None
+            else lambda done, _, before=toys + k * experiments: progress(before + done, work),  # type: ignore[misc]
+        ).statistics
         strengths.append(
             Strength(
                 float(mean),
@@ -165,12 +177,15 @@ def power(
     return Power(null, tuple(strengths))
 
 
-def _with_signal(experiment: Experiment, strength: int, i: int, mean: float) -> NDArray[np.int8]:
-    """A null toy of another stream, with Poisson(mean) of the signal's events among its data."""
+def _with_signal(experiment: Experiment, i: int, mean: float, alone: bool) -> NDArray[np.int8]:
+    """A null toy of another stream, with Poisson(mean) of the signal's events among its data, or as its data."""
     scheme = experiment.scheme
     assert isinstance(scheme, ReferenceScheme)
     # Toys of `power` lie far beyond any number of null toys, so that the two never share one.
-    roles = scheme.toy(10**9 * (strength + 1) + i)
+    strength = 1 + round(1000 * mean)
+    roles = scheme.toy(10**9 * strength + i)
+    if alone:
+        roles[roles == DATA] = UNUSED
     rng = generator(scheme.seed, Stream.POWER, strength, i)
     number = min(int(rng.poisson(mean)), scheme.data_size)
     roles[scheme.reference + rng.choice(scheme.data_size, number, replace=False)] = DATA

@@ -50,6 +50,7 @@ def search(
     precision: str = "single",
     tolerance: float | None = None,
     trace_error: float | None = None,
+    reference_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchResult:
     """Test whether the data follow the reference: fit both, and fit toys that do, and count.
@@ -63,6 +64,7 @@ def search(
         scaling: "standard", "authors" or None, learned on the reference alone.
         width, penalty, centers, newton_steps, loss, precision, tolerance, trace_error: as in `fit_ratio`.
             A width, penalty or number of centres left at None is chosen from the reference, and the result says how.
+        reference_size: N0, how many reference events each fit uses; None for all, less the room for a toy's data.
         seed: one number from which every toy's own seed follows.
         generator: a function (n, rng) -> n events of the reference model, for null="generator".
         output: a folder in which to keep the toys: an interrupted search resumes from it, a later one adds to it.
@@ -92,6 +94,7 @@ def search(
             precision=precision,
             tolerance=tolerance,
             trace_error=trace_error,
+            reference_size=reference_size,
         )
         budget = memory_budget(memory)
         plan = plan_search(reference, data, expected=expected, options=options, memory=budget)

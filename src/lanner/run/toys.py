@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,11 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.inference.experiment import Experiment
 from lanner.inference.plan import Plan
+from lanner.model.problem import Solution
 from lanner.run.store import Batch, StoreError, ToyStore
+
+# Fits toys by their numbers, telling how many fits have ended.
+Fit = Callable[[Sequence[int], Callable[[int], None] | None], Solution]
 
 BATCH = 100  # toys lost at most by an interruption, and enough for matrix products to run at full speed
 BAND_TOYS = 100  # toys whose ratio is kept for the bands of plots
@@ -37,12 +42,18 @@ def run_toys(
     folder: Path | None,
     events_digest: str,
     progress: Callable[[int, int], None] | None = None,
+    fit: Fit | None = None,
+    about: dict[str, Any] | None = None,
 ) -> ToyRun:
-    """Make (or read) the first `toys` toys. Interrupted, what is stored stays."""
+    """Make (or read) the first `toys` toys. Interrupted, what is stored stays.
+
+    `fit` makes other toys than the null's by their numbers; `about` is what they depend on besides.
+    """
     if toys < 1:
         raise InputError(f"toys={toys}: give a number of null toys, such as 300")
+    fit = fit or experiment.fit_toys
     size = min(BATCH, toys, experiment.batch_size(BATCH))
-    store = None if folder is None else open_store(folder, experiment.plan, events_digest, batch_size=size)
+    store = None if folder is None else open_store(folder, experiment.plan, events_digest, about, batch_size=size)
     if store is not None:
         size = store.batch_size
     done: dict[int, Batch] = {}
@@ -51,7 +62,7 @@ def run_toys(
     while waiting:
         before = len(waiting)
         for first in list(waiting):
-            batch = _make(experiment, store, first, size, report)
+            batch = _make(fit, store, first, size, report)
             if batch is not None:
                 done[first] = batch
                 waiting.remove(first)
@@ -61,9 +72,11 @@ def run_toys(
     return _joined([done[first] for first in sorted(done)], toys)
 
 
-def open_store(folder: Path, plan: Plan, events_digest: str, *, batch_size: int = BATCH) -> ToyStore:
+def open_store(
+    folder: Path, plan: Plan, events_digest: str, about: dict[str, Any] | None = None, *, batch_size: int = BATCH
+) -> ToyStore:
     """The store of a plan's toys."""
-    return ToyStore(folder, {"events": events_digest} | plan.settings(), batch_size=batch_size)
+    return ToyStore(folder, {"events": events_digest} | plan.settings() | (about or {}), batch_size=batch_size)
 
 
 def read_toys(store: ToyStore, toys: int) -> ToyRun:
@@ -86,10 +99,10 @@ def _joined(batches: list[Batch], toys: int) -> ToyRun:
     )
 
 
-def _make(experiment: Experiment, store: ToyStore | None, first: int, size: int, report: _Reporter) -> Batch | None:
+def _make(fit: Fit, store: ToyStore | None, first: int, size: int, report: _Reporter) -> Batch | None:
     """A batch from the store, or made here; None while another run is making it."""
     if store is None:
-        return _fit(experiment, first, size, report)
+        return _fit(fit, first, size, report)
     found = store.read(first)
     if found is not None:
         return found
@@ -98,13 +111,13 @@ def _make(experiment: Experiment, store: ToyStore | None, first: int, size: int,
             return None
         found = store.read(first)  # finished by another run between the look and the claim
         if found is None:
-            found = _fit(experiment, first, size, report)
+            found = _fit(fit, first, size, report)
             store.write(found)
         return found
 
 
-def _fit(experiment: Experiment, first: int, size: int, report: _Reporter) -> Batch:
-    solution = experiment.fit_toys(range(first, first + size), progress=report.fitted)
+def _fit(fit: Fit, first: int, size: int, report: _Reporter) -> Batch:
+    solution = fit(range(first, first + size), report.fitted)
     kept = max(0, min(size, BAND_TOYS - first))
     return Batch(
         first,
