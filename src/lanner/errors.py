@@ -27,3 +27,7 @@ class ConvergenceWarning(LannerWarning):
 
 class SeparationWarning(LannerWarning):
     """Data and reference hardly overlap: the ratio is limited by the penalty, not by the events."""
+
+
+class FileError(LannerError, OSError):
+    """A file cannot be written; what was there before is safe."""

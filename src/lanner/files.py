@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+from lanner.errors import FileError
 
-def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> Path:
-    """Write beside, then rename: a reader sees the old file or the new one, never half of it."""
+
+def write_atomically(path: str | os.PathLike[str], content: bytes | str, *, keep: bool = False) -> Path:
+    """Write beside, flush to disk, then rename: a reader sees the old file or the new one, never half of it.
+
+    With `keep`, a file that is there already stays: of two runs that write together, one wins.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(partial, 0o644)
-        os.replace(partial, target)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        partial = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.chmod(0o644)
+            if keep:
+                with suppress(FileExistsError):
+                    os.link(partial, target)
+            else:
+                partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise FileError(
+                f"the disk of {target.parent} is full: {target.name} was not written, what was there before is safe. "
+                "Free some space and run the same command again"
+            ) from error
+        raise FileError(f"{target} cannot be written: {error.strerror}") from error
     return target

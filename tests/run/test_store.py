@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lanner.errors import FileError
 from lanner.run.store import Batch, StoreError, StoreWarning, ToyStore, array_digest, fingerprint
 
 DESCRIPTION = {"events": "abc", "width": 0.3, "seed": 1}
@@ -99,7 +100,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match=r"is full.*safe"):
+    with pytest.raises(FileError, match=r"is full.*safe"):
         store.write(batch(4))
     monkeypatch.undo()
     assert store.read(0) is not None

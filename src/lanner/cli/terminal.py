@@ -57,7 +57,7 @@ def plain_errors(*, quiet: bool) -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
-        except (LannerError, FileNotFoundError, PermissionError, IsADirectoryError) as error:
+        except (LannerError, OSError) as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:

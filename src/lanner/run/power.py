@@ -110,6 +110,7 @@ def power(
     toys: int = 300,
     experiments: int = 100,
     alone: bool = False,
+    label: str = "signal",
     output: str | Path | None = None,
     memory: float | str | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -120,7 +121,8 @@ def power(
     Each of `experiments` toy data sets has Poisson(expected) reference events and Poisson(s) signal events, for each s
     of `signal_events`; or, with `alone`, Poisson(s) events of the signal and nothing else, where that is a model of all
     data (an interference, another simulator). `options` are those of `search`; all toys are kept in `output`, from
-    which an interrupted run resumes.
+    which an interrupted run resumes, those with the signal under its `label`: several signals can share one folder and
+    its null toys.
     """
     fit = FitOptions(**options)
     if fit.null != "reference":
@@ -157,7 +159,7 @@ def power(
         t = run_toys(
             experiment,
             experiments,
-            folder=None if output is None else Path(output) / f"signal-{mean:g}",
+            folder=None if output is None else Path(output) / f"{label}-{mean:g}",
             events_digest=array_digest(reference.features, reference.weights, signal.features),
             about={"signal_events": float(mean), "alone": alone},
             fit=fit_signal,

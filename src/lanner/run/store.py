@@ -7,7 +7,6 @@ a store share the work: each batch is claimed by a lock that the operating syste
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import LannerError, LannerWarning
+from lanner.files import write_atomically
 
 try:
     import fcntl
@@ -104,7 +104,7 @@ class ToyStore:
                 },
                 indent=1,
             )
-            self._write(path, text.encode(), exclusive=True)
+            write_atomically(path, text, keep=True)  # of two runs that start together, one describes the store
         try:
             found = json.loads(path.read_text())
             if found["format"] != FORMAT:
@@ -168,7 +168,7 @@ class ToyStore:
             iterations=batch.iterations,
             coefficients=batch.coefficients,
         )
-        self._write(self._path(batch.first), buffer.getvalue())
+        write_atomically(self._path(batch.first), buffer.getvalue())
 
     @contextmanager
     def claim(self, first: int) -> Iterator[bool]:
@@ -191,29 +191,6 @@ class ToyStore:
 
     def _path(self, first: int) -> Path:
         return self.folder / f"batch-{first:08d}.npz"
-
-    def _write(self, path: Path, content: bytes, *, exclusive: bool = False) -> None:
-        """Write beside, flush to disk, then rename: a reader sees nothing or everything."""
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            with open(partial, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if exclusive:  # of two runs that start together, one describes the store
-                with suppress(FileExistsError):
-                    os.link(partial, path)
-            else:
-                os.replace(partial, path)
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise StoreError(
-                    f"the disk of {self.folder} is full; the toys stored so far are safe: free some space and run again"
-                ) from error
-            raise StoreError(f"{path} cannot be written: {error.strerror}; the toys stored so far are safe") from error
-        finally:
-            with suppress(OSError):
-                partial.unlink()
 
 
 def _short(value: Any) -> str:
