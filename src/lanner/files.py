@@ -40,5 +40,5 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str, *, keep
                 f"the disk of {target.parent} is full: {target.name} was not written, what was there before is safe. "
                 "Free some space and run the same command again"
             ) from error
-        raise FileError(f"{target} cannot be written: {error.strerror}") from error
+        raise FileError(f"{target} cannot be written: {error.strerror or error}") from error
     return target

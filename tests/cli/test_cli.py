@@ -179,11 +179,11 @@ def test_generate_writes_every_format(tmp_path: Path, suffix: str) -> None:
         (("--data", "x.parquet"), 2, "Missing options: --reference"),
         (("--reference", "nothing.parquet"), 1, "nothing.parquet"),
         (("--features", "x,z"), 1, "'z'"),
-        (("--expected", "many"), 1, "expected"),
+        (("--expected", "many"), 2, "expected"),
         (("--where", "__import__('os').system('true')"), 1, "__import__"),
         (("--where", "x > 100"), 1, "selection"),
-        (("--width", "-1"), 1, "width"),
-        (("--toys", "0"), 1, "toys"),
+        (("--width", "-1"), 2, "width"),
+        (("--toys", "0"), 2, "toys"),
         (("--memory", "tiny"), 1, "memory"),
     ],
 )
@@ -191,7 +191,7 @@ def test_errors_are_one_message_and_a_code(
     files: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     given: list[object] = list(arguments)
-    if code == 1:
+    if "Missing" not in message:
         if "--reference" not in arguments:
             given += ["--reference", files / "reference.parquet"]
         given += ["--data", files / "null.parquet", "--output", tmp_path]
@@ -229,3 +229,33 @@ def test_every_format_of_the_same_events_gives_the_same_result(files: Path, tmp_
         plain = json.loads(done.stdout)
         numbers.add((plain["statistic"], plain["p_value"], *plain["null"]["statistics"]))
     assert len(numbers) == 1
+
+
+def test_a_folder_keeps_the_result_it_has(tmp_path: Path) -> None:
+    reference, first, second = (tmp_path / f"{name}.csv" for name in ("r", "a", "b"))
+    rng = np.random.default_rng(1)
+    for path, n in ((reference, 3000), (first, 200), (second, 200)):
+        path.write_text("x\n" + "\n".join(map(str, rng.exponential(size=n))))
+    common = ["--reference", str(reference), "--expected", "200", "--toys", "10", "--width", "1", "--penalty", "1e-5"]
+    args = ["search", *common, "--output", str(tmp_path / "out"), "--quiet"]
+    assert run(*args, "--data", str(first)).exit_code == 0
+    before = (tmp_path / "out" / "result.json").read_text()
+    refused = run(*args, "--data", str(second))
+    assert refused.exit_code == 1
+    assert "holds the result of other data" in refused.output
+    assert (tmp_path / "out" / "result.json").read_text() == before
+    # The data change under a finished search: as many events, but others.
+    first.write_text(second.read_text())
+    changed = run("inspect", str(tmp_path / "out"))
+    assert changed.exit_code == 1
+    assert "as many events as the search's, but others" in changed.output
+    # Moved, they are found by the option.
+    moved = run("inspect", str(tmp_path / "out"), "--data", str(tmp_path / "nowhere.csv"))
+    assert "nowhere.csv" in moved.output
+
+
+@pytest.mark.parametrize("expected", ["nan", "inf", "-5", "0", "many"])
+def test_an_expected_number_that_is_none_is_a_wrong_option(expected: str, tmp_path: Path) -> None:
+    found = run("search", "--reference", "r", "--data", "d", "--output", str(tmp_path), f"--expected={expected}")
+    assert found.exit_code == 2
+    assert expected in found.output

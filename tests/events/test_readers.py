@@ -433,3 +433,10 @@ def test_results_are_read_only():
     events = read_sample({"a": [1.0, 2.0]}, extra="a")
     assert not events.sample.features.flags.writeable
     assert not events.extra["a"].flags.writeable
+
+
+def test_rows_say_where_the_events_stand_in_the_file():
+    columns = {"x": [1.0, np.nan, 3.0, 4.0, 5.0], "y": [1.0, 1.0, 0.0, 1.0, 1.0]}
+    events = read_sample(columns, features="x", where="y > 0", drop_nan=True)
+    assert events.rows.tolist() == [0, 3, 4]
+    assert read_sample(columns, features="y").rows is None

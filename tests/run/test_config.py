@@ -59,3 +59,9 @@ def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
         "seed": 3,
     }
     assert check_settings_of(load_config(write_config(tmp_path / name, settings))) == check_settings_of(settings)
+
+
+def test_yaml_may_leave_null_unquoted_and_use_dashes(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("null: permutation\nnewton-steps: 1\nfeatures: pt1, pt2\n")
+    assert load_config(path) == {"null": "permutation", "newton_steps": 1, "features": ["pt1", "pt2"]}

@@ -53,7 +53,7 @@ def make_case(names: tuple[str, str, str, str, str] = ("mass", "eta", "charge", 
     reference, extra_reference = events(5000, 0)
     data, extra_data = events(400, 25)
     result = search(
-        reference, data, expected=400, toys=40, seed=3, width=0.7, penalty=1e-5, centers=300, scaling="standard"
+        reference, data, expected=400, toys=60, seed=3, width=0.7, penalty=1e-5, centers=300, scaling="standard"
     )
     return Case(result, reference, data, extra_reference, extra_data)
 

@@ -57,7 +57,7 @@ def test_the_null_plot_names_p_and_z(ax) -> None:  # type: ignore[no-untyped-def
     result = the_case().result
     plot_null(result, ax)
     labels = " ".join(text.get_text() for text in ax.get_legend().get_texts())
-    assert "40 null toys (reference)" in labels
+    assert "60 null toys (reference)" in labels
     sign = "<>" if result.empirical.is_bound else "=="
     assert f"t = {result.statistic:.2f}: p {sign[0]} {result.p_value:.2g}, Z {sign[1]} {result.z_score:.2f}" in labels
     assert labels.count("(extrapolation)") == 2

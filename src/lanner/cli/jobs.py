@@ -10,8 +10,9 @@ from lanner.errors import InputError
 from lanner.events.readers import Events, read_sample
 from lanner.run.calibration import Calibration
 from lanner.run.config import Config, check_settings_of, load_config, write_config
-from lanner.run.folder import save_result
+from lanner.run.folder import load_result, save_result
 from lanner.run.result import SearchResult
+from lanner.run.store import sample_digest
 from lanner.show.characterise import Characterisation, characterise
 from lanner.show.report import write_report
 
@@ -93,17 +94,38 @@ def describe(result: SearchResult, files: Files, *, variables: tuple[str, ...] |
         extra_reference=files.reference.extra,
         extra_data=files.data.extra,
         variables=variables,
+        data_rows=files.data.rows,
     )
 
 
-def reopen(folder: Path, result: SearchResult, *, extra: tuple[str, ...] = ()) -> tuple[Config, Files]:
-    """Read the samples of a finished run again, from where its configuration says they are."""
+def check_folder(folder: Path, data: Events) -> None:
+    """Refuse a folder that holds the result of other data, which would be lost."""
+    if not (folder / "result.json").exists():
+        return
+    kept = load_result(folder)
+    if dict(kept.digests).get("data") != sample_digest(data.sample):
+        raise InputError(
+            f"{folder} holds the result of other data ({dict(kept.inputs).get('data', 'unknown')}); use another "
+            "folder. To test several data sets with the same toys, use `lanner calibrate` and `lanner apply`"
+        )
+
+
+def reopen(
+    folder: Path,
+    result: SearchResult,
+    *,
+    extra: tuple[str, ...] = (),
+    reference_file: str | None = None,
+    data_file: str | None = None,
+) -> tuple[Config, Files]:
+    """Read the samples of a finished run again, from where its configuration or the user says they are."""
     path = folder / "config.yaml"
     if not path.exists():
         raise InputError(f"{folder} holds no config.yaml, which says where its samples are; run the search again")
     config = check_settings_of(load_config(path))
     features = config.features or list(result.plan.names)
-    config = config.model_copy(update={"extra": [*config.extra, *extra], "features": features})
+    moved = {k: v for k, v in (("reference", reference_file), ("data", data_file)) if v is not None}
+    config = config.model_copy(update={"extra": [*config.extra, *extra], "features": features} | moved)
     reference = read_reference(config)
     assert config.data is not None
     return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))

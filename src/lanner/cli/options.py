@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from lanner.errors import InputError
 from lanner.run.config import Config, check_settings_of, load_config
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,6 +53,10 @@ _COMMON = [
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("--quiet", is_flag=True, help="No progress and no warnings on stderr."),
 ]
+_MOVED = [
+    click.option("--reference", "reference_file", metavar="FILE", help="Where the reference is now, if it was moved."),
+    click.option("--data", "data_file", metavar="FILE", help="Where the data are now, if they were moved."),
+]
 reference_option = click.option(
     "--reference", metavar="FILE", help="Reference sample: FILE, FILE.root:TREE, or a glob."
 )
@@ -77,6 +82,7 @@ def _all(options: list[Callable[[F], F]]) -> Callable[[F], F]:
 sample_options = _all(_SAMPLES)
 fit_options = _all(_FIT)
 common_options = _all(_COMMON)
+moved_options = _all(_MOVED)
 
 
 def split_names(text: str) -> list[str]:
@@ -109,7 +115,10 @@ def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[
         elif name == "signal_events" and isinstance(value, str):
             value = [part.strip() for part in value.split(",")]
         settings[name] = value
-    config = check_settings_of(settings)
+    try:
+        config = check_settings_of(settings)
+    except InputError as error:
+        raise click.UsageError(str(error)) from None
     missing = [name for name in needed if getattr(config, name) is None]
     if missing:
         raise click.UsageError(

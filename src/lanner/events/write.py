@@ -21,9 +21,7 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, NDArray[An
     `note` says how the events were made; it goes into the file's metadata where the format has any.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"{path}: no format for {suffix or 'a name without suffix'}; use one of {', '.join(SUFFIXES)}")
+    suffix = check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     # The suffix stays, because some libraries look at it.
     partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{suffix}")
@@ -33,6 +31,14 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, NDArray[An
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """The suffix, if it names a format that can be written."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: no format for {suffix or 'a name without suffix'}; use one of {', '.join(SUFFIXES)}")
+    return suffix
 
 
 def _parquet(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from lanner.inference.significance import Chi2Fit, EmpiricalP, empirical_p
 from lanner.inference.weighted_chi2 import WeightedChi2
 
+_LEAST_TOYS = 50  # with fewer, toys can confirm nothing
+
 
 @dataclass(frozen=True, eq=False)
 class Null:
@@ -41,15 +43,18 @@ class Null:
 
     @property
     def analytic_confirmed(self) -> bool:
-        """Whether the toys' mean and spread are where the analytic null puts them, as far as toys can tell."""
+        """Whether the toys' mean, spread and tail are where the analytic null puts them, as far as toys can tell."""
         t = self.statistics[np.isfinite(self.statistics)]
-        if len(t) < 2:
+        if len(t) < _LEAST_TOYS:
             return False
         shift = abs(t.mean() - self.analytic.mean) / self.analytic.std
         ratio = t.std(ddof=1) / self.analytic.std
         # Three standard errors of a mean and of a spread, beside 0.25 of a spread and 15 %.
         slack = 3 / len(t) ** 0.5
-        return bool(shift < 0.25 + slack and abs(ratio - 1) < 0.15 + slack)
+        # Of the toys, 5 % should lie beyond the law's own 5 %: more mean a heavier tail than the law's.
+        beyond = float(np.mean(t > self.analytic.isf(0.05)))
+        tail = beyond < 1.5 * 0.05 + 3 * (0.05 * 0.95 / len(t)) ** 0.5
+        return bool(shift < 0.25 + slack and abs(ratio - 1) < 0.15 + slack and tail)
 
     def empirical(self, t: float) -> EmpiricalP:
         """The empirical p-value of an observed t."""

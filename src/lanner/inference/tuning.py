@@ -1,8 +1,10 @@
 """Tuning by the paper's protocol (Sec. 3): from the reference alone, so that no signal is preferred.
 
 1. The width is the 90th percentile of the distances between reference events.
-2. The penalty is the smallest at which toys stay stable: all converge, none has t <= 0, their mean t is where the
-   analytic null puts it, and it is at most a tenth of the expected events (a fit beyond follows single events).
+2. The penalty is as small as stays stable: ten times the smallest at which all toys of a trial converge, none has
+   t <= 0, their mean t is where the analytic null puts it, and it is at most a tenth of the expected events (a fit
+   beyond follows single events). The ten is for the thousands of toys after the forty of the trial: at the smallest
+   itself some of them had t < 0 (measured).
 3. The number of centres is the smallest, from sqrt(n) up, on the plateau of t: of its analytic mean, which has no
    noise of toys on it.
 
@@ -33,6 +35,7 @@ PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 PENALTIES_OF_ONE_STEP = (*PENALTIES, 1e-9, 1e-10)
 TOYS = 40
 EVENTS = 20_000  # of the reference that steps 2 and 3 use
+_MARGIN = 10.0  # over the smallest stable penalty
 _PER_EVENT = 0.1  # the largest mean of t, in units of the expected events
 _AGREEMENT = 0.15  # what the mean t may differ from the analytic one, beside four standard errors
 _PLATEAU = 0.1  # what the analytic mean of t may be below the plateau, in units of the spread of t
@@ -85,8 +88,8 @@ class Tuning:
     def __str__(self) -> str:
         lines = [
             f"width    {self.width:.4g} (90th percentile of the pairwise distances)",
-            f"penalty  {self.penalty:g} (smallest stable one)",
-            f"centers  {self.centers}",
+            f"penalty  {self.penalty:g}{self._why_penalty()}",
+            f"centers  {self.centers}{self._why_centers()}",
             "",
             "penalty    rank   mean t  analytic  not converged  t <= 0  stable",
         ]
@@ -102,6 +105,17 @@ class Tuning:
                 for t in self.plateau
             ]
         return "\n".join(lines)
+
+    def _why_penalty(self) -> str:
+        stable = [t.penalty for t in self.penalties if t.stable]
+        if len(self.penalties) < 2 or not stable:
+            return " (given)"
+        return f" ({self.penalty / min(stable):.0f} times the smallest at which all toys of a trial are stable)"
+
+    def _why_centers(self) -> str:
+        if not self.plateau:
+            return ""
+        return f" (on the plateau of the analytic mean, tried on {self.events} events and scaled to all)"
 
 
 def tune(
@@ -167,7 +181,7 @@ def tune(
                 f"toys are unstable even at a penalty of {max(penalties):g}: the reference is too small for "
                 f"{expected:g} expected events, or its features have extreme tails; transform them, or give penalty="
             )
-        penalty = min(t.penalty for t in stable)
+        penalty = min(_MARGIN * min(t.penalty for t in stable), max(t.penalty for t in stable))
     scan = [attempt(penalty, m) for m in grid]
     if centers is None:
         centers = _on_plateau(scan, n, len(reference) / len(part)) if scan else wanted

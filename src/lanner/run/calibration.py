@@ -20,7 +20,7 @@ from lanner.inference.plan import Plan
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
-from lanner.run.planning import FitOptions, check_count, check_sample, plan_search
+from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, plan_search
 from lanner.run.result import SearchResult
 from lanner.run.search import judge
 from lanner.run.store import array_digest
@@ -56,6 +56,7 @@ def calibrate(
 
     A calibration that is there already, of the same reference and settings, is extended to `toys`.
     """
+    check_expected(expected)
     reference = check_sample(reference, "reference", MIN_REFERENCE)
     fit = FitOptions(**options)
     if fit.null != "reference":

@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -29,7 +29,7 @@ class Config(BaseModel):
     where: str | None = None
     extra: list[str] = Field(default_factory=list)
     drop_nan: bool = False
-    expected: float | Literal["observed"] | None = Field(default=None)
+    expected: Annotated[float, Field(gt=0, allow_inf_nan=False)] | Literal["observed"] | None = None
     toys: int = Field(default=300, ge=1)
     null: Literal["reference", "permutation"] = "reference"
     scaling: Literal["standard", "authors", "none"] = "standard"
@@ -66,7 +66,9 @@ def load_config(path: str | Path) -> dict[str, Any]:
         raise InputError(f"configuration {path} does not exist{hint}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"configuration {path} cannot be read: {error}") from None
-    settings = _parse(path, text)
+    settings = {key.replace("-", "_"): value for key, value in _parse(path, text).items()}
+    if isinstance(settings.get("features"), str):
+        settings["features"] = [name.strip() for name in settings["features"].split(",")]
     check_settings_of(settings, where=lambda key: f"{path}:{_line(text, key)}")
     return settings
 
@@ -109,13 +111,14 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
             return {}
         if not isinstance(found, dict):
             raise InputError(f"{path}:1: a configuration is a list of `setting: value` lines")
-        return {str(key): value for key, value in found.items()}
+        # YAML takes an unquoted `null` for nothing; as a setting it is ours.
+        return {"null" if key is None else str(key): value for key, value in found.items()}
     raise InputError(f"{path}: a configuration ends in .yaml, .yml or .toml")
 
 
 def _line(text: str, key: str) -> int:
     """The line on which a setting stands."""
-    pattern = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*[:=]""")
+    pattern = re.compile(rf"""^\s*["']?{re.escape(key).replace("_", "[_-]")}["']?\s*[:=]""")
     return next((i for i, line in enumerate(text.splitlines(), start=1) if pattern.match(line)), 1)
 
 

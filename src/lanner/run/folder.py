@@ -66,6 +66,7 @@ def load_result(folder: str | Path) -> SearchResult:
             warnings=tuple(plain["warnings"]),
             null_coefficients=arrays.get("null_coefficients"),
             inputs=tuple(plain["inputs"].items()),
+            digests=tuple(plain["samples"]["digests"].items()),
             seconds=plain["seconds"],
         )
     except InputError:

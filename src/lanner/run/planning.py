@@ -68,7 +68,9 @@ def plan_search(
     penalty = options.penalty
     if penalty is None:
         penalty = _stable_penalty(reference, data, expected, options, memory)
-        chosen.append(f"penalty {penalty:g}: the smallest at which toys of a part of the reference are stable")
+        chosen.append(
+            f"penalty {penalty:g}: ten times the smallest at which toys of a part of the reference are stable"
+        )
     plan = make_plan(
         reference,
         data,
@@ -143,6 +145,15 @@ def check_sample(source: Any, label: str, least: int) -> Sample:
     return sample
 
 
+def check_expected(expected: float | None) -> None:
+    """Refuse what is no number of events, before anything is made of it."""
+    if expected is not None and not (isinstance(expected, int | float | np.number) and 0 < expected < np.inf):
+        raise InputError(
+            f"expected={expected!r}: the number of data events that the reference predicts must be positive and "
+            "finite; use expected=None (--expected observed) to test the shape alone"
+        )
+
+
 def usable_null(null: str, reference: Sample, data: Sample, expected: float | None) -> str:
     """Permutation where the reference is too small for toys of its own, with a warning that says so."""
     wanted = len(data) if expected is None else expected
@@ -150,8 +161,8 @@ def usable_null(null: str, reference: Sample, data: Sample, expected: float | No
         return null
     warnings.warn(
         f"the reference has {len(reference)} events for {wanted:g} expected; below {MIN_RATIO:g} times as many, toys "
-        "from the reference share too many events. Using permutation, which tests the shape alone, blind to the number "
-        "of events",
+        "from the reference share too many events. Using permutation, which tests the shape alone: the number of "
+        "events is not tested",
         NullWarning,
         stacklevel=4,
     )
@@ -166,8 +177,8 @@ def check_count(plan: Plan, observed: int) -> None:
     if abs(sigma) > MANY_SIGMA:
         warnings.warn(
             f"{observed} data events where {plan.expected:g} are expected: {sigma:+.1f} sigma from the count alone. If "
-            "`expected` is not a prediction for this data set (luminosity, selection), correct it or use expected=None "
-            "to test the shape alone",
+            "it is not a prediction for this data set (luminosity, selection), correct it or use expected=None "
+            "(--expected observed) to test the shape alone",
             CountWarning,
             stacklevel=4,
         )

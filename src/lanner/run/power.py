@@ -21,7 +21,7 @@ from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
 from lanner.model.problem import Solution
 from lanner.model.weightings import DATA, UNUSED
-from lanner.run.planning import FitOptions, check_sample, plan_search
+from lanner.run.planning import FitOptions, check_expected, check_sample, plan_search
 from lanner.run.store import array_digest
 from lanner.run.toys import run_toys
 
@@ -124,6 +124,7 @@ def power(
     which an interrupted run resumes, those with the signal under its `label`: several signals can share one folder and
     its null toys.
     """
+    check_expected(expected)
     fit = FitOptions(**options)
     if fit.null != "reference":
         raise InputError(f"null={fit.null!r}: the power is that of null='reference'")

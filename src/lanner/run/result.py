@@ -50,6 +50,7 @@ class SearchResult:
     # Kernel coefficients (rank, k) of some null toys' ratios, with the centres of `ratio`: the bands of plots.
     null_coefficients: NDArray[np.float64] | None = None
     inputs: tuple[tuple[str, str], ...] = ()  # names and descriptions of the files, where there were any
+    digests: tuple[tuple[str, str], ...] = ()  # of the reference's and the data's events, to know them again
     seconds: float = 0.0
 
     @property
@@ -90,11 +91,15 @@ class SearchResult:
         sign = "<" if bound else "="
         numbers = f"p {sign} {p.p_value:.2g}, Z {'>' if bound else '='} {p.z_score:.2f}"
         beyond = self.analytic.z_score if self.null.analytic_confirmed else None
+        if self.plan.fixed is not None:
+            numbers += "; the shape alone was tested"
         if bound:
             says = "no law agrees with the toys" if beyond is None else f"the analytic null says Z = {beyond:.1f}"
             numbers += f"; none of {p.toys} toys reaches t, beyond them {says}"
         if p.z_score >= 3 or (bound and beyond is not None and beyond >= 3):
             words = "The data depart from the reference"
+        elif bound and self.statistic > self._far():
+            words = "The data depart from the reference, far beyond all toys"
         elif p.z_score >= 2:
             words = "There is a hint that the data depart from the reference"
         elif bound:
@@ -102,6 +107,11 @@ class SearchResult:
         else:
             words = "The data are compatible with the reference"
         return f"{words} ({numbers})."
+
+    def _far(self) -> float:
+        """As far above the highest toy as that is above their median."""
+        finite = self.null.statistics[np.isfinite(self.null.statistics)]
+        return float(2 * finite.max() - np.median(finite)) if finite.size else math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays of the fit, as plain JSON."""
@@ -149,6 +159,7 @@ class SearchResult:
                 "data": self.data_size,
                 "expected": self.plan.expected,
                 "reference_per_fit": self.plan.reference_size,
+                "digests": dict(self.digests),
             },
             "configuration": self.plan.settings(),
             "chosen": list(self.plan.chosen),
@@ -184,16 +195,20 @@ class SearchResult:
             ),
             (
                 "analytic null",
-                f"Z = {self.analytic.z_score:.2f}, t = {analytic.mean:.1f} +- {analytic.std:.1f} expected",
+                f"Z = {self.analytic.z_score:.2f}, t = {analytic.mean:.1f} +- {analytic.std:.1f} expected"
+                + ("" if self.null.analytic_confirmed else "; NOT confirmed by the toys"),
             ),
         ]
         if fit is None or chi2 is None:
-            rows.append(("chi2", f"none: {self.null.not_positive} toys have t <= 0"))
+            n = self.null.not_positive
+            hint = f"; a penalty above {plan.penalty:g} makes them stable" if n else ""
+            rows.append(("chi2", f"none: {n} of {len(self.null)} toys {'has' if n == 1 else 'have'} t <= 0{hint}"))
         else:
             rows.append(
                 ("chi2", f"Z = {chi2.z_score:.2f} (dof {fit.dof:.2f}, goodness of fit p = {fit.goodness_of_fit:.2g})")
             )
         rows += [
+            ("features", ", ".join(plan.names)),
             ("samples", f"{self.reference_total} reference, {self.data_size} data, {plan.expected:g} expected"),
             (
                 "fit",

@@ -22,9 +22,9 @@ from lanner.inference.significance import fit_chi2
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
-from lanner.run.planning import FitOptions, check_count, check_sample, plan_search, usable_null
+from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, plan_search, usable_null
 from lanner.run.result import SearchResult
-from lanner.run.store import array_digest
+from lanner.run.store import array_digest, sample_digest
 from lanner.run.toys import ToyRun, run_toys
 
 DRAWS = 5  # of the reference, for the data's fit
@@ -79,6 +79,7 @@ def search(
     True
     """
     start = time.perf_counter()
+    check_expected(expected)
     with collected_warnings() as said:
         reference = check_sample(reference, "reference", MIN_REFERENCE)
         data = match_columns(reference, check_sample(data, "data", MIN_DATA))
@@ -138,4 +139,5 @@ def judge(experiment: Experiment, made: ToyRun) -> SearchResult:
         data_size=len(experiment.data),
         reference_total=len(experiment.reference),
         null_coefficients=experiment.pool.features.basis.coefficients(made.coefficients.astype(np.float64)),
+        digests=(("reference", sample_digest(experiment.reference)), ("data", sample_digest(experiment.data))),
     )

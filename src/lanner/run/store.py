@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import LannerError, LannerWarning
+from lanner.events import Sample
 from lanner.files import write_atomically
 
 try:
@@ -74,6 +75,11 @@ def array_digest(*arrays: NDArray[Any] | None) -> str:
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
+
+
+def sample_digest(sample: Sample) -> str:
+    """A digest of a sample's events and weights."""
+    return array_digest(sample.features, sample.weights)
 
 
 class ToyStore:

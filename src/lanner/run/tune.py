@@ -9,7 +9,7 @@ from lanner.errors import InputError
 from lanner.inference.tuning import Tuning
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
-from lanner.run.planning import FitOptions, check_sample, tune_reference
+from lanner.run.planning import FitOptions, check_expected, check_sample, tune_reference
 
 
 def tune(
@@ -27,8 +27,9 @@ def tune(
     >>> lanner.tune(reference, expected=200, penalty=1e-6, seed=1).penalty
     1e-06
     """
-    if expected is None or not expected > 0:
-        raise InputError(f"expected={expected!r}: tuning needs the number of data events that the reference predicts")
+    if expected is None:
+        raise InputError("expected=None: tuning needs the number of data events that the reference predicts")
+    check_expected(expected)
     sample = check_sample(reference, "reference", MIN_REFERENCE)
     return tune_reference(
         sample,

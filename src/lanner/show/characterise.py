@@ -17,6 +17,7 @@ from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.events._columns import with_nearest
 from lanner.run.result import SearchResult
+from lanner.run.store import sample_digest
 from lanner.show.binning import Bins
 from lanner.show.importance import Importance, rank_importance
 from lanner.show.learned import Learned
@@ -60,6 +61,7 @@ class Characterisation:
     region: Region | None
     reference: Mapping[str, Array]  # the variables looked at, row by row
     data: Mapping[str, Array]
+    data_rows: NDArray[np.intp] | None = None  # where they stand in their file; None: in the order given
 
     @property
     def log_ratio_reference(self) -> Array:
@@ -99,7 +101,7 @@ class Characterisation:
 
     def top_events(self, k: int = 20) -> TopEvents:
         """The k data events with the highest f."""
-        return _top(self.learned.log_ratio_data, self.data, k)
+        return _top(self.learned.log_ratio_data, self.data, k, self.data_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """The findings as plain JSON: importance, region, top events, and every variable's ratios."""
@@ -156,6 +158,7 @@ def characterise(
     extra_data: Any = None,
     variables: Iterable[str] | None = None,
     bins: Mapping[str, Bins] | int | None = None,
+    data_rows: NDArray[np.intp] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Characterisation:
     """Show the learned ratio of a search along every variable.
@@ -167,6 +170,7 @@ def characterise(
             dictionaries of columns or data frames. A column that the fit used is taken from the samples instead.
         variables: which to look at; all by default.
         bins: a number of bins, or for some variables their number or edges; see `ratio_against`.
+        data_rows: where each data event stands in its file, if a selection has left rows out (`Events.rows`).
         rng: draws the reference events for the null band where there are more than 50 000; by default from the
             search's seed.
     """
@@ -177,6 +181,11 @@ def characterise(
         if len(samples[label]) != size:
             raise InputError(
                 f"the {label} has {len(samples[label])} events, the search's had {size}: give the samples of the search"
+            )
+        if dict(result.digests).get(label) not in (None, sample_digest(samples[label])):
+            raise InputError(
+                f"the {label} has as many events as the search's, but others, or in another order: give the samples of "
+                "the search"
             )
     extra_reference, extra_data = (
         None if isinstance(extra, Mapping) and not extra else extra for extra in (extra_reference, extra_data)
@@ -224,7 +233,8 @@ def characterise(
         profiles=tuple(found[i.name] for i in ranked),
         importance=ranked,
         maps=maps,
-        top=_top(learned.log_ratio_data, of_data, 20),
+        top=_top(learned.log_ratio_data, of_data, 20, data_rows),
+        data_rows=data_rows,
         region=find_region(learned, of_reference, of_data),
         reference=of_reference,
         data=of_data,
@@ -251,9 +261,10 @@ def _columns(sample: Sample, extra: Any, label: str, variables: Iterable[str] | 
     return {name: columns[name] for name in wanted}
 
 
-def _top(log_ratio: Array, data: Mapping[str, Array], k: int) -> TopEvents:
+def _top(log_ratio: Array, data: Mapping[str, Array], k: int, places: NDArray[np.intp] | None) -> TopEvents:
     rows = np.argsort(-log_ratio, kind="stable")[: max(k, 0)]
-    return TopEvents(tuple(data), rows, log_ratio[rows], np.stack([data[name][rows] for name in data], axis=1))
+    values = np.stack([data[name][rows] for name in data], axis=1)
+    return TopEvents(tuple(data), rows if places is None else places[rows], log_ratio[rows], values)
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -32,12 +32,20 @@ class Collection:
     held: int = 0  # bytes kept
     # For each result (the table of features, the weights if any, each further variable) its part of each chunk.
     parts: list[list[Array]] = field(default_factory=list)
+    places: list[NDArray[np.intp]] = field(default_factory=list)  # of the kept rows, among all
+
+    def kept_rows(self) -> NDArray[np.intp] | None:
+        """Where the kept events stand among all rows; None where all were kept."""
+        kept = sum(map(len, self.places))
+        return None if kept == self.rows else np.concatenate(self.places)
 
     def add(self, chunk: Chunk) -> None:
         """Select rows of a chunk and keep what is asked for."""
         request = self.request
+        columns, places = selected(request, chunk)
+        places = places + self.rows
+        rows = len(places)
         self.rows += len(next(iter(chunk.values())))
-        columns, rows = selected(request, chunk)
         self.chosen += rows
         if not self.chosen:
             self._note_ranges(chunk)
@@ -51,7 +59,9 @@ class Collection:
         whole = self._numbers(results, rows)
         if self.drop_nan and not whole.all():
             results = [result[whole] for result in results]
-        self.held += sum(result.nbytes for result in results)
+            places = places[whole]
+        self.places.append(places)
+        self.held += sum(result.nbytes for result in results) + places.nbytes
         if self.held > self.budget:
             raise MemoryBudgetError(
                 f"the events selected from {self.what} take more than the memory budget of "

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events._columns import Array, as_names, count, joined
@@ -32,6 +33,7 @@ class Events:
     extra: dict[str, Array]
     description: str  # where the events come from, for people
     dropped: int  # rows left out because a feature or the weight was NaN or missing
+    rows: NDArray[np.intp] | None = None  # where the events stand among all rows read; None: all were kept
 
 
 def read_sample(
@@ -95,7 +97,7 @@ def read_sample(
                 collection.add(chunk)
     assert collection is not None  # a source names at least one file, or it was refused
     sample, further = collection.finish(collection.what)
-    return Events(sample, further, _description(source, collection), collection.dropped)
+    return Events(sample, further, _description(source, collection), collection.dropped, collection.kept_rows())
 
 
 def columns_of(source: Any) -> list[str]:

@@ -161,10 +161,9 @@ def with_names(table: Table, features: Iterable[str] | str | None, what: str) ->
     return table.renamed(names)
 
 
-def selected(request: Request, chunk: Chunk) -> tuple[Chunk, int]:
-    """Return the rows of a chunk that are asked for, only the columns still needed, and the number of rows."""
-    rows = len(next(iter(chunk.values())))
+def selected(request: Request, chunk: Chunk) -> tuple[Chunk, NDArray[np.intp]]:
+    """Return the rows of a chunk that are asked for, only the columns still needed, and which rows these are."""
     if request.where is None:
-        return chunk, rows
+        return chunk, np.arange(len(next(iter(chunk.values()))))
     mask: NDArray[Any] = request.where.select({name: chunk[name] for name in request.where.names} or chunk)
-    return {name: chunk[name][mask] for name in request.taken}, int(np.count_nonzero(mask))
+    return {name: chunk[name][mask] for name in request.taken}, np.flatnonzero(mask)
