@@ -13,6 +13,7 @@ from lanner import errors
 if TYPE_CHECKING:
     from lanner.events import Sample, Scaling
     from lanner.events.readers import read_sample
+    from lanner.experiments.reproduce import reproduce
     from lanner.inference import WeightedChi2, analytic_null
     from lanner.model.estimator import LogRatioClassifier
     from lanner.model.fit import fit_ratio
@@ -50,6 +51,7 @@ _WHERE = {
     "write_report": "lanner.show.report",
     "power": "lanner.run.power",
     "Power": "lanner.run.power",
+    "reproduce": "lanner.experiments.reproduce",
 }
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "load_result",
     "power",
     "read_sample",
+    "reproduce",
     "save_result",
     "search",
     "tune",

@@ -8,12 +8,14 @@ from typing import Any
 
 import click
 
+from lanner.cli.experiments import generate, reproduce
 from lanner.cli.options import (
     common_options,
     configured,
     data_option,
     expected_option,
     fit_options,
+    moved_options,
     null_option,
     reference_option,
     sample_options,
@@ -29,7 +31,7 @@ class _InOrder(click.Group):
         return list(self.commands)
 
 
-@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="lanner")
 def main() -> None:
     """Do the data follow the reference model? How surely, and where do they depart from it?
@@ -38,25 +40,7 @@ def main() -> None:
     """
 
 
-@main.command()
-@click.argument("name", type=click.Choice(["one-dimensional"]))
-@click.option("--output", required=True, metavar="FILE", help="Where to write: .parquet, .h5, .root, .csv or .npz.")
-@click.option("--events", type=float, default=2000, show_default=True, help="Background events.")
-@click.option("--signal", type=click.Choice(["tail", "bulk", "nonresonant"]), help="Add one of the paper's signals.")
-@click.option("--signal-events", type=float, help="Signal events (default: the paper's).")
-@click.option("--poisson", is_flag=True, help="Let the numbers of events fluctuate.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--quiet", is_flag=True)
-def generate(name: str, output: str, quiet: bool, **settings: Any) -> None:
-    """Make events of one of the paper's experiments."""
-    with plain_errors(quiet=quiet):
-        from lanner.events.write import write_columns
-        from lanner.experiments import one_dimensional
-
-        columns = one_dimensional.generate(**settings)
-        path = write_columns(output, columns, note=json.dumps({"experiment": name, **settings}))
-        if not quiet:
-            click.echo(f"{len(columns['x'])} events in {path}")
+main.add_command(generate)
 
 
 @main.command()
@@ -143,11 +127,12 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) ->
     """Test whether the data follow the reference, and report where they do not."""
     with plain_errors(quiet=quiet):
         import lanner
-        from lanner.cli.jobs import Files, expected_of, finish, read_like, read_reference
+        from lanner.cli.jobs import Files, check_folder, expected_of, finish, read_like, read_reference
 
         config = configured(config_file, flags, needed=("reference", "data", "expected", "output"))
         reference = read_reference(config)
         files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
+        check_folder(Path(config.output or "."), files.data)
         with progress_bar("toys", quiet=quiet) as progress:
             result = lanner.search(
                 files.reference.sample,
@@ -176,7 +161,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
     """Test data against a calibration that was kept."""
     with plain_errors(quiet=quiet):
         import lanner
-        from lanner.cli.jobs import Files, finish, read_like, reference_of
+        from lanner.cli.jobs import Files, check_folder, finish, read_like, reference_of
 
         config = configured(config_file, flags, needed=("data",))
         kept = lanner.load_calibration(calibration)
@@ -185,6 +170,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
         result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
         if config.output:
             folder = Path(config.output)
+            check_folder(folder, data)
             reference = reference_of(kept, config)
             config = config.model_copy(update={"reference": str(Path(calibration) / "reference.npz")})
             result, report = finish(result, config, Files(reference, data), folder)
@@ -197,11 +183,18 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
 @click.argument("folder", type=click.Path(file_okay=False))
 @click.option("--variable", "variables", multiple=True, help="A variable to show (default: all); several times.")
 @click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
+@moved_options
 @click.option("--figures", metavar="DIR", help="Where to write the figures (default: FOLDER/figures).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--quiet", is_flag=True)
 def inspect(
-    folder: str, variables: tuple[str, ...], extra: tuple[str, ...], figures: str | None, as_json: bool, quiet: bool
+    folder: str,
+    variables: tuple[str, ...],
+    extra: tuple[str, ...],
+    figures: str | None,
+    as_json: bool,
+    quiet: bool,
+    **moved: str | None,
 ) -> None:
     """Show where the data of a finished search depart from the reference."""
     with plain_errors(quiet=quiet):
@@ -210,7 +203,7 @@ def inspect(
         from lanner.show.figures import write_figures
 
         result = lanner.load_result(folder)
-        _, files = reopen(Path(folder), result, extra=extra)
+        _, files = reopen(Path(folder), result, extra=extra, **moved)
         found = describe(result, files, variables=variables or None)
         written = write_figures(result, found, Path(figures or Path(folder) / "figures"))
         click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
@@ -222,15 +215,18 @@ def inspect(
 @click.option("--output", metavar="FILE", help="Where to write (default: FOLDER/report.html).")
 @click.option("--title", help="Title of the report.")
 @click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
+@moved_options
 @click.option("--quiet", is_flag=True)
-def report(folder: str, output: str | None, title: str | None, extra: tuple[str, ...], quiet: bool) -> None:
+def report(
+    folder: str, output: str | None, title: str | None, extra: tuple[str, ...], quiet: bool, **moved: str | None
+) -> None:
     """Write the report of a finished search again."""
     with plain_errors(quiet=quiet):
         import lanner
         from lanner.cli.jobs import describe, reopen
 
         result = lanner.load_result(folder)
-        _, files = reopen(Path(folder), result, extra=extra)
+        _, files = reopen(Path(folder), result, extra=extra, **moved)
         path = lanner.write_report(
             result, output or Path(folder) / "report.html", characterisation=describe(result, files), title=title
         )
@@ -285,3 +281,6 @@ def power(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> 
         if config.output:
             write_atomically(Path(config.output) / "power.json", text)
         click.echo(text if as_json else str(found))
+
+
+main.add_command(reproduce)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,6 +19,13 @@ Progress = Callable[[int, int], None]
 @contextmanager
 def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
     """A bar with the time left on stderr; nothing where quiet, or where stderr is not a terminal."""
+    with stage_bar(quiet=quiet) as tell:
+        yield None if tell is None else lambda done, total: tell(what, done, total)
+
+
+@contextmanager
+def stage_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """The same for work in stages, each with a bar of its own."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -40,8 +48,14 @@ def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        tasks: dict[str, Any] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done, total=total)
+
+        yield tell
 
 
 @contextmanager
@@ -57,9 +71,13 @@ def plain_errors(*, quiet: bool) -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
-        except (LannerError, OSError) as error:
+        except LannerError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(1)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
+            click.echo(f"Error: {'the disk is full: free some space and run again' if full else error}", err=True)
+            sys.exit(1)
         except KeyboardInterrupt:
-            click.echo("Interrupted. Toys that were finished are kept: run the same command to go on.", err=True)
+            click.echo("Interrupted. What was finished is kept: run the same command to go on.", err=True)
             sys.exit(130)

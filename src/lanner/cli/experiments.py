@@ -1,0 +1,131 @@
+"""The commands of the paper's experiments: `generate` events, and `reproduce` its figures and tables."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lanner.cli.terminal import plain_errors, progress_bar, stage_bar
+
+EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
+_PROCESSES = click.option(
+    "--processes", type=int, default=os.cpu_count() or 1, show_default="all cores", help="Generate in parallel."
+)
+
+
+@click.command()
+@click.argument("name", type=click.Choice(EXPERIMENTS))
+@click.option("--output", required=True, metavar="FILE", help="Where to write: .parquet, .h5, .root, .csv or .npz.")
+@click.option("--events", type=float, help="Background events (default: the paper's N(0)).")
+@click.option("--signal", help="Add a signal: tail, bulk, nonresonant; zprime-300, contact-1.0, ...; chargino; ...")
+@click.option("--signal-events", type=float, help="Signal events (default: the paper's).")
+@click.option("--poisson", is_flag=True, help="Let the numbers of events fluctuate.")
+@click.option("--cut", "cuts", multiple=True, metavar="NAME=VALUE", help="Change a cut, such as mass=60 (GeV).")
+@click.option("--energy", type=float, help="Centre-of-mass energy in GeV (default: the paper's).")
+@click.option("--seed", type=int, default=0, show_default=True)
+@_PROCESSES
+@click.option("--quiet", is_flag=True)
+def generate(
+    name: str,
+    output: str,
+    cuts: tuple[str, ...],
+    energy: float | None,
+    events: float | None,
+    processes: int,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Make events of one of the paper's experiments: the 1-D example, or collisions with Pythia 8.
+
+    Collisions need the generator: pip install 'lanner[physics]'.
+    """
+    with plain_errors(quiet=quiet):
+        from lanner.events.write import check_suffix, write_columns
+        from lanner.experiments.library import experiment_module
+
+        check_suffix(output)
+        module = experiment_module(name)
+        if events is not None:
+            settings["events"] = events
+        if cuts:
+            settings["cuts"] = _cuts(module, name, cuts)
+        if energy is not None:
+            settings["energy"] = energy
+        note: dict[str, Any] = {"experiment": name, **{k: v for k, v in settings.items() if k != "cuts"}}
+        if name == "one-dimensional":
+            if cuts or energy is not None:
+                raise click.UsageError("the 1-D example has no cuts and no energy")
+            columns = module.generate(**settings)
+        else:
+            with progress_bar("events", quiet=quiet) as progress:
+                columns = module.generate(processes=processes, progress=progress, **settings)
+            note["settings"] = module.settings(
+                settings["signal"] or "background", **{k: v for k, v in settings.items() if k in ("cuts", "energy")}
+            )
+        path = write_columns(output, columns, note=json.dumps(note))
+        if not quiet:
+            click.echo(f"{len(next(iter(columns.values())))} events in {path}")
+
+
+def _cuts(module: Any, name: str, given: tuple[str, ...]) -> Any:
+    """The experiment's cuts, with those given changed."""
+    from dataclasses import fields, replace
+
+    if not hasattr(module, "CUTS"):
+        raise click.UsageError(f"{name} has no cuts")
+    known = [f.name for f in fields(module.CUTS)]
+    changed = {}
+    for text in given:
+        key, _, value = text.partition("=")
+        try:
+            changed[key] = float(value)
+        except ValueError:
+            raise click.UsageError(f"--cut {text}: give NAME=VALUE, such as {known[0]}=25") from None
+        if key not in known:
+            raise click.UsageError(f"--cut {text}: {name} has the cuts {', '.join(known)}")
+    return replace(module.CUTS, **changed)
+
+
+@click.command()
+@click.argument("name", type=click.Choice(EXPERIMENTS))
+@click.option("--scale", type=click.Choice(["smoke", "paper"]), default="smoke", show_default=True, help="How large.")
+@click.option("--output", metavar="DIR", help="Where to write (default: reproduce/NAME-SCALE).")
+@click.option("--samples", metavar="DIR", help="Where generated samples are kept (default: the user's cache).")
+@click.option(
+    "--published",
+    multiple=True,
+    metavar="SAMPLE=FILE",
+    help="Read a sample from a published file: background=SM.h5, zprime-300=..., or all=SUSY.csv.",
+)
+@click.option("--toys", type=int, help="Null toys (default: the paper's 300, in 1-D 1000).")
+@click.option("--experiments", type=int, help="Toys per signal strength (default: the paper's 100, in 1-D 400).")
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free).")
+@_PROCESSES
+@click.option("--quiet", is_flag=True)
+def reproduce(
+    name: str,
+    samples: str | None,
+    published: tuple[str, ...],
+    processes: int,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Run one of the paper's experiments and set its numbers and figures beside the paper's.
+
+    Interrupted, the same command goes on where it was.
+    """
+    with plain_errors(quiet=quiet):
+        import lanner
+        from lanner.experiments.library import Library, published_files
+
+        options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
+        if samples is not None:
+            options["folder"] = Path(samples)
+        with stage_bar(quiet=quiet) as progress:
+            found = lanner.reproduce(name, library=Library(name, **options), progress=progress, **settings)
+        click.echo(f"{found}\nresults: {found.page}")
