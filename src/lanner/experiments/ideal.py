@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from lanner.errors import InputError
+from lanner.inference.significance import z_of_log_p
 
 Array = NDArray[np.float64]
 
@@ -58,8 +59,9 @@ def likelihood_ratio_z(null: Array, alternative: Array) -> float:
     # The median's own lump of probability, if there is one, counts half, as a randomised test would have it.
     share = law[above:].copy()
     share[0] *= 0.5
-    p = float(share @ np.exp(-values[above:] + alternative.sum() - null.sum()) / law.sum())
-    return float(stats.norm.isf(p))
+    with np.errstate(divide="ignore"):
+        terms = np.log(share / law.sum()) - values[above:] + alternative.sum() - null.sum()
+    return z_of_log_p(float(special.logsumexp(terms)))
 
 
 def counting_z(signal: float, background: float) -> float:

@@ -101,14 +101,21 @@ class Library:
 
 
 def _read_cached(path: Path, n: int, settings: dict[str, Any]) -> Columns | None:
-    """The first n events of a cached file; None if it holds fewer, or events of other settings."""
+    """The first n events of a cached file; None if it holds fewer. One of other settings is not replaced unasked."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
             note = (file.schema_arrow.metadata or {}).get(b"lanner", b"").decode()
-            if file.metadata.num_rows < n or (note and json.loads(note) != json.loads(json.dumps(settings))):
+            made = json.loads(note) if note else {}
+            different = [k for k, v in json.loads(json.dumps(settings)).items() if made.get(k) != v]
+            if different:
+                raise InputError(
+                    f"{path} was made with other settings ({', '.join(different)}): delete it, and its events are made "
+                    "again, or keep samples elsewhere ($LANNER_CACHE, --samples)"
+                )
+            if file.metadata.num_rows < n:
                 return None
             parts, rows = [], 0
             for batch in file.iter_batches():
@@ -116,6 +123,8 @@ def _read_cached(path: Path, n: int, settings: dict[str, Any]) -> Columns | None
                 rows += batch.num_rows
                 if rows >= n:
                     break
+    except InputError:
+        raise
     except (pa.ArrowException, ValueError, OSError) as error:
         raise InputError(f"{path} is damaged ({error}); delete it, and its events are made again") from None
     table = pa.Table.from_batches(parts).slice(0, n)

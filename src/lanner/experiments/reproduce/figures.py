@@ -249,6 +249,10 @@ def tuning(case: Case, numbers: Numbers) -> Figure:
             [r["width"] for r in line], [r["mean"] for r in line], yerr=[r["error"] for r in line], fmt="o-",
             color=colour, markersize=4, label=f"penalty {penalty:g}",
         )  # fmt: skip
+    far = [f"penalty {r['penalty']:g}, width {r['width']:g}: {r['mean']:.0f}" for r in grid if r["mean"] < 0]
+    if far:  # a toy with a large negative t
+        axes[3].set_ylim(0, 1.1 * max(r["mean"] + r["error"] for r in grid))
+        axes[3].text(0.03, 0.03, "below the axis: " + "; ".join(far), transform=axes[3].transAxes, fontsize=8)
     axes[3].set_xlabel("kernel width")
     axes[3].set_ylabel("mean t of 20 null toys")
     for ax in axes:
@@ -318,11 +322,17 @@ def _null(ax: Axes, null: Numbers, others: np.ndarray) -> None:
     _histogram(ax, shown, GREY, f"{len(t)} null toys{beyond}", fill=True)
     grid = np.linspace(max(1e-3, shown.min()), max(shown.max(), others.max() if others.size else 0.0), 300)
     fit = null["goodness_of_fit"]
-    words = f"goodness of fit p = {fit:.2g}" if fit is not None else f"closest; {null['not_positive']} toys have t ≤ 0"
+    words = f"goodness of fit p = {fit:.2g}" if fit is not None else f"closest; {not_positive(null)}"
     label = f"χ², {null['dof']:.1f} dof ({words})"
     ax.plot(grid, stats.chi2.pdf(grid, null["dof"]), color=GREEN, linestyle="--", label=label)
     law = WeightedChi2(np.array(null["analytic_weights"]))
     ax.plot(grid, law.pdf(grid), color=BLUE, label="analytic null")
+
+
+def not_positive(null: Numbers) -> str:
+    """How many toys no chi2 can have."""
+    n = null["not_positive"]
+    return f"{n} of {len(null['t'])} toys {'has' if n == 1 else 'have'} t ≤ 0"
 
 
 def _histogram(ax: Axes, t: np.ndarray, colour: str, label: str, *, fill: bool = False) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lanner.experiments.reproduce.cases import Case
-from lanner.experiments.reproduce.figures import NAMES, quantiles, with_ideal
+from lanner.experiments.reproduce.figures import NAMES, not_positive, quantiles, with_ideal
 from lanner.experiments.reproduce.stages import Numbers
 from lanner.files import write_atomically
 
@@ -42,7 +42,7 @@ def write_page(case: Case, numbers: Numbers, figures: dict[str, Path], path: Pat
 def summary(case: Case, numbers: Numbers) -> str:
     """A few lines for the terminal."""
     null = numbers["low"]["null"]
-    dof = f"closest chi2 {null['dof']:.2f} dof ({null['not_positive']} toys have t <= 0)"
+    dof = f"closest chi2 {null['dof']:.2f} dof ({not_positive(null)})"
     if null["dof_error"] is not None:
         dof = f"chi2 dof {null['dof']:.2f} +- {null['dof_error']:.2f}"
     lines = [
@@ -99,7 +99,7 @@ def _null_table(case: Case, numbers: Numbers) -> str:
 
 def _dof(null: Numbers) -> str:
     if null["goodness_of_fit"] is None:
-        return f"{null['dof']:.2f}, closest | none: {null['not_positive']} toys have t ≤ 0"
+        return f"{null['dof']:.2f}, closest | none: {not_positive(null)}"
     return f"{null['dof']:.2f} ± {null['dof_error']:.2f} | {null['goodness_of_fit']:.3f}"
 
 
