@@ -41,7 +41,8 @@ format: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Lanner needs Python 3.11 or newer; give one as PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--only-binary pythia8mc,fastjet -e ".[dev,physics]"
 	touch $(READY)
 
 clean:

@@ -77,7 +77,7 @@ def test_a_cut_needs_simulated_events() -> None:
 
 def test_a_classifier_separates_what_can_be_separated() -> None:
     rng = np.random.default_rng(3)
-    cut, auc = supervised(rng.normal(0, 1, (6000, 2)), rng.normal(1, 1, (6000, 2)), training=3000)
+    cut, auc = supervised(rng.normal(0, 1, (6000, 2)), rng.normal(1, 1, (6000, 2)), training=3000, iterations=30)
     # Two Gaussians sqrt(2) apart: AUC = Phi(sqrt(2) / sqrt(2)).
     assert auc == pytest.approx(stats.norm.cdf(1.0), abs=0.02)
     assert cut.above_z(expected=1000, signal_events=100) > counting_z(100, 1000)

@@ -48,6 +48,7 @@ def test_the_papers_settings() -> None:
     full = case("one-dimensional")
     assert (full.expected, full.reference_size, full.centers, full.width, full.penalty) == (2000, 2e5, 3000, 0.3, 1e-10)
     dimuon = case("dimuon")
+    assert dimuon.cuts == (("mass", 60.0),)
     assert (dimuon.expected, dimuon.reference_size, dimuon.centers, dimuon.width) == (2e4, 1e5, 2e4, 3.0)
 
 

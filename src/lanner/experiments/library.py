@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,7 @@ class Library:
     seed: int = 1
     processes: int = 1
     published: Mapping[str, Path] = field(default_factory=dict)
+    cuts: Mapping[str, float] = field(default_factory=dict)  # those that differ from the experiment's own
 
     def events(self, name: str, n: int, progress: Progress | None = None) -> Columns:
         """The first n events of "background" or of a signal."""
@@ -80,19 +81,22 @@ class Library:
             rng = np.random.default_rng([self.seed, len(name)])
             made = module.background(n, rng)[:, 0] if name == "background" else module.SIGNALS[name].sample(n, rng)
             return {"x": made}
-        path = self.folder / f"{self.experiment}-{name}.parquet"
-        settings = module.settings(name)
+        changed = "".join(f"-{cut}{value:g}" for cut, value in self.cuts.items())
+        path = self.folder / f"{self.experiment}{changed}-{name}.parquet"
+        options = {"cuts": replace(module.CUTS, **self.cuts)} if self.cuts else {}
+        settings = module.settings(name, **options)
         found = _read_cached(path, n, settings) if path.exists() else None
         if found is None:
             from lanner.events.write import write_columns
 
-            found = module.sample(name, n, seed=self.seed, processes=self.processes, progress=progress)
+            found = module.sample(name, n, seed=self.seed, processes=self.processes, progress=progress, **options)
             write_columns(path, found, note=json.dumps(settings))
         return found
 
     def described(self) -> dict[str, Any]:
         """What the events depend on."""
-        return {"seed": self.seed, "published": {name: str(path) for name, path in self.published.items()}}
+        published = {name: str(path) for name, path in self.published.items()}
+        return {"seed": self.seed, "published": published, "cuts": dict(self.cuts)}
 
     def _read_published(self, name: str, n: int) -> Columns:
         from lanner.experiments.published import load

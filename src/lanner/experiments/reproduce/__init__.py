@@ -64,7 +64,7 @@ def reproduce(
     chosen = case(name, scale=scale)
     chosen = replace(chosen, toys=toys or chosen.toys, experiments=experiments or chosen.experiments)
     folder = Path(output if output is not None else Path("reproduce") / f"{name}-{scale}")
-    events = Events(chosen, library or Library(name))
+    events = Events(chosen, replace(library or Library(name), cuts=dict(chosen.cuts)))
     described = {k: v for k, v in asdict(chosen).items() if k != "paper"}
     stages = Stages(
         folder / "stages", {"case": described, "seed": seed, "source": events.library.described()}, progress
