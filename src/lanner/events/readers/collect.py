@@ -37,7 +37,7 @@ class Collection:
     def kept_rows(self) -> NDArray[np.intp] | None:
         """Where the kept events stand among all rows; None where all were kept."""
         kept = sum(map(len, self.places))
-        return None if kept == self.rows else np.concatenate(self.places)
+        return np.concatenate(self.places) if self.places and kept < self.rows else None
 
     def add(self, chunk: Chunk) -> None:
         """Select rows of a chunk and keep what is asked for."""
@@ -60,8 +60,10 @@ class Collection:
         if self.drop_nan and not whole.all():
             results = [result[whole] for result in results]
             places = places[whole]
-        self.places.append(places)
-        self.held += sum(result.nbytes for result in results) + places.nbytes
+        if request.where is not None or self.drop_nan:
+            self.places.append(places)
+            self.held += places.nbytes
+        self.held += sum(result.nbytes for result in results)
         if self.held > self.budget:
             raise MemoryBudgetError(
                 f"the events selected from {self.what} take more than the memory budget of "
