@@ -98,7 +98,7 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
             ax.stairs(band[3], edges, baseline=band[1], fill=True, color=BAND_68, label="68 %")
             ax.stairs(band[2], edges, baseline=None, color=BLUE, linewidth=0.9, linestyle=":", label="median")
         ax.axhline(1.0, color=BLACK, linewidth=0.8)
-        bottom, top, scale = _limits(learned, ratio, band)
+        bottom, top, scale = _limits(learned, ratio, low, band)
         ax.set_yscale(scale)
         ax.set_ylim(bottom, top)
         inside = np.isfinite(ratio) & (ratio <= top) & (ratio >= bottom)
@@ -126,8 +126,8 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _limits(learned: Array, ratio: Array, band: Array | None) -> tuple[float, float, str]:
-    """The axis of ratios: wide enough for what was learned and for the band; points may lie beyond."""
+def _limits(learned: Array, ratio: Array, ratio_low: Array, band: Array | None) -> tuple[float, float, str]:
+    """The axis of ratios: wide enough for what was learned, for the band, and for points that clearly stand out."""
     parts = [learned, np.ones(1)] + ([] if band is None else [band[0], band[4]])
     values = np.concatenate(parts)
     values = values[np.isfinite(values) & (values > 0)]
@@ -137,7 +137,9 @@ def _limits(learned: Array, ratio: Array, band: Array | None) -> tuple[float, fl
         reach = float(points.max()) if points.size else 1.0
         return max(0.7 * min(low, 0.5), 0.05), 1.6 * max(high, min(reach, 10 * high)), "log"
     reach = float(np.quantile(points, 0.9)) if points.size else 1.0
-    top = max(1.15 * high, min(1.2 * reach, 2 * high), 1.3)
+    # Points whose interval ends above everything else are a peak, not a fluctuation of a few events.
+    peaks = ratio[np.isfinite(ratio) & (ratio_low > 1.15 * high)]
+    top = max(1.15 * high, min(1.2 * reach, 2 * high), 1.3, 1.2 * float(peaks.max(initial=0.0)))
     # A flat learned ratio is shown flat: never zoom in on less than +-30 %.
     bottom = max(0.0, min(0.7, low - 0.2, 2 - top))
     return bottom, top, "linear"
