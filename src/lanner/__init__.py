@@ -13,6 +13,7 @@ from lanner import errors
 if TYPE_CHECKING:
     from lanner.events import Sample, Scaling
     from lanner.events.readers import read_sample
+    from lanner.experiments.example import write_example
     from lanner.experiments.reproduce import reproduce
     from lanner.inference import WeightedChi2, analytic_null
     from lanner.model.estimator import LogRatioClassifier
@@ -52,6 +53,7 @@ _WHERE = {
     "power": "lanner.run.power",
     "Power": "lanner.run.power",
     "reproduce": "lanner.experiments.reproduce",
+    "write_example": "lanner.experiments.example",
 }
 
 __all__ = [
@@ -77,6 +79,7 @@ __all__ = [
     "save_result",
     "search",
     "tune",
+    "write_example",
     "write_report",
 ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lanner.cli.experiments import generate, reproduce
+from lanner.cli.experiments import example, generate, reproduce
 from lanner.cli.options import (
     common_options,
     configured,
@@ -40,6 +40,7 @@ def main() -> None:
     """
 
 
+main.add_command(example)
 main.add_command(generate)
 
 

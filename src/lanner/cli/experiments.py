@@ -1,4 +1,4 @@
-"""The commands of the paper's experiments: `generate` events, and `reproduce` its figures and tables."""
+"""The commands of the paper's experiments: `example` files, `generate` events, `reproduce` its figures and tables."""
 
 from __future__ import annotations
 
@@ -15,6 +15,21 @@ EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
 _PROCESSES = click.option(
     "--processes", type=int, default=os.cpu_count() or 1, show_default="all cores", help="Generate in parallel."
 )
+
+
+@click.command()
+@click.option("--output", default="example", show_default=True, metavar="DIR", help="Where to write the two files.")
+def example(output: str) -> None:
+    """Write two small files to try things on: muon pairs of a simulation, and data with something hidden in them."""
+    with plain_errors(quiet=False):
+        from lanner.experiments.example import EXPECTED, write_example
+
+        reference, data = write_example(output)
+        click.echo(f"{reference}: the reference\n{data}: data, in which the reference predicts {EXPECTED:g} events")
+        click.echo(
+            f"next: lanner search --reference {reference} --data {data} --features pt1,pt2,eta1,eta2,delta_phi "
+            f"--extra mll --expected {EXPECTED:g} --seed 1 --output out"
+        )
 
 
 @click.command()
