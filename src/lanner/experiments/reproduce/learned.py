@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lanner.errors import LannerWarning
 from lanner.experiments.reproduce.cases import SignalCase
 from lanner.experiments.reproduce.measure import Events, Setting, pool_size, sample_of
 from lanner.experiments.reproduce.stages import Numbers
@@ -33,15 +35,18 @@ def learned_ratio(
         name: np.concatenate([column[:0] if signal.alone else column[rows:], injected[name][chosen]])
         for name, column in background.items()
     }
-    found = search(
-        sample_of(reference, setting.features),
-        sample_of(data, setting.features),
-        expected=case.expected,
-        toys=case.toys,
-        output=folder,
-        memory=memory,
-        **options,
-    )
+    with warnings.catch_warnings():
+        # A small toy has a strong signal, and the number of its events is no surprise.
+        warnings.filterwarnings("ignore", "[0-9]+ data events where", LannerWarning)
+        found = search(
+            sample_of(reference, setting.features),
+            sample_of(data, setting.features),
+            expected=case.expected,
+            toys=case.toys,
+            output=folder,
+            memory=memory,
+            **options,
+        )
     learned = Learned.evaluate(
         found.ratio,
         sample_of(reference, setting.features),
