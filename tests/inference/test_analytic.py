@@ -7,7 +7,7 @@ import pytest
 
 from lanner.errors import InputError
 from lanner.inference.analytic import analytic_law, analytic_weights
-from lanner.model.curvature import Spectrum
+from lanner.model.curvature import Eigenbasis, Spectrum
 
 SETTINGS = {"expected": 100.0, "reference_size": 400.0, "events": 500.0, "penalty": 0.1, "loss": "logistic"}
 
@@ -46,7 +46,7 @@ class TestWeights:
         form = 2 * inverse - n0 * inverse @ second @ inverse
         covariance = n0 * ((1 + a0) * second - (a0 + shape_only) * np.outer(mean, mean))
         wanted = np.sort(np.linalg.eigvals(form @ covariance).real)[::-1]
-        found = analytic_weights(Spectrum.of(mean, second), shape_only=shape_only, **SETTINGS)
+        found = analytic_weights(Eigenbasis.of(mean, second).spectrum, shape_only=shape_only, **SETTINGS)
         assert found == pytest.approx(wanted, rel=1e-9)
 
 
@@ -117,7 +117,7 @@ def toys(request):
         second_order[toy] = 2 * (data @ f - reference @ (f + f**2 / 2))
         exact[toy] = 2 * (data @ f - reference @ np.expm1(f))
     null = analytic_law(
-        Spectrum.of(table.mean(axis=0), table.T @ table / bins),
+        Eigenbasis.of(table.mean(axis=0), table.T @ table / bins).spectrum,
         expected=EXPECTED,
         reference_size=REFERENCE_SIZE,
         events=REFERENCE_SIZE + EXPECTED,

@@ -41,7 +41,7 @@ def make_pool(*, loss: str = "logistic", precision: str = "double", memory: floa
 
 def toys(number: int = TOYS, signal: int = 0) -> np.ndarray:
     scheme = ReferenceScheme(N, 0, EXPECTED, None, REFERENCE_SIZE, BARRED, seed=1)
-    roles = np.stack([scheme.toy(i) for i in range(number)], axis=1)
+    roles = np.stack([scheme.toy(i).roles() for i in range(number)], axis=1)
     # A strong signal: many of the data come from one corner.
     corner = np.flatnonzero(EVENTS[:, 0] > np.quantile(EVENTS[:, 0], 0.97))
     roles[corner[:signal]] = DATA
@@ -185,7 +185,7 @@ def test_one_dimension_at_the_papers_penalty(rng: np.random.Generator) -> None:
     barred = np.arange(500)
     basis = choose_pivots(reference[barred], GaussianKernel(0.3), trace_error=0.0, max_rank=500, rng=rng)
     scheme = ReferenceScheme(22_500, 0, 200, None, 20_000, barred, seed=0)
-    roles = np.stack([scheme.toy(i) for i in range(8)], axis=1)
+    roles = np.stack([scheme.toy(i).roles() for i in range(8)], axis=1)
     results = []
     for precision in ("single", "double"):
         pool = Pool.prepare(

@@ -16,18 +16,27 @@ from lanner.inference.seeds import Stream, generator
 from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
-from lanner.model.features import make_features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name, null_curvature
 from lanner.model.pool import Pool
 from lanner.model.problem import Problem, Solution
 from lanner.model.ratio import LearnedRatio
+from lanner.model.score import weighted_difference
 from lanner.model.single import TOLERANCE
 from lanner.model.solver import minimise
-from lanner.model.weightings import DATA, REFERENCE, Weightings
+from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings
 
 Array = NDArray[np.float64]
 Progress = Callable[[int], None]
+KEPT = 100  # score toys of a batch whose coefficients are computed
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedToy:
+    """Events of a generator, scaled: a reference, then data."""
+
+    events: Array
+    weightings: Weightings
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,34 +116,60 @@ class Experiment:
     def fit_toys(self, toys: Sequence[int], progress: Progress | None = None) -> Solution:
         """Fit null toys by their numbers."""
         if self.make_events is not None:
-            return _joined([self._fit_generated(i, progress) for i in toys])
-        roles = np.stack([self.scheme.toy(i) for i in toys], axis=1)
-        return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance, progress=progress)
+            return _joined([self.fit_generated(self.generate(i), progress) for i in toys])
+        return self.fit([self.scheme.toy(i) for i in toys], progress)
 
     def fit_data(self, draws: int) -> Solution:
         """Fit the data with several draws of the reference (one where there is nothing to draw)."""
+        return self.fit(self.data_draws(draws))
+
+    def data_draws(self, draws: int) -> list[Draw]:
+        """What the data's fits take from the pool."""
         if self.data is None:
             raise InputError("this experiment has no data; give some")
         if self.plan.null != "reference":
             draws = 1  # a permutation uses every event, a generator's reference is the one given
-        roles = np.stack([self.scheme.data(i) for i in range(draws)], axis=1)
-        return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance)
+        return [self.scheme.data(i) for i in range(draws)]
 
-    def _fit_generated(self, i: int, progress: Progress | None) -> Solution:
+    def fit(self, draws: Sequence[Draw], progress: Progress | None = None) -> Solution:
+        """Fit what the draws take from the pool."""
+        if self.plan.statistic == "score":
+            return self.score(self.pool.differences(draws), progress)
+        roles = np.stack([d.roles() for d in draws], axis=1)
+        return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance, progress=progress)
+
+    def score(self, rotated: Array, progress: Progress | None = None) -> Solution:
+        """The score statistic of the differences u that `Pool.differences` gives."""
+        made = self.pool.score.solution(rotated, self._rho(), kept=KEPT)
+        if progress is not None:
+            progress(rotated.shape[1])
+        return made
+
+    def generate(self, i: int) -> GeneratedToy:
         """A toy whose data and reference are both new."""
         assert self.make_events is not None
         plan, rng = self.plan, generator(self.plan.seed, Stream.TOYS, i)
         size = int(rng.poisson(plan.expected)) if plan.fixed is None else plan.fixed
         events = _generated(self.make_events, plan, plan.reference_size + size, rng)
-        features = make_features(
-            plan.scaling.apply(events), self.pool.features.basis, precision=plan.precision, memory=self.pool.memory
-        )
         roles = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [plan.reference_size, size])[:, None]
-        weightings = Weightings.of(roles, expected=plan.expected)
-        problem = Problem(features, weightings, self.pool.loss, plan.penalty * weightings.events)
+        return GeneratedToy(plan.scaling.apply(events), Weightings.of(roles, expected=plan.expected))
+
+    def fit_generated(self, toy: GeneratedToy, progress: Progress | None = None) -> Solution:
+        """Fit such a toy."""
+        plan = self.plan
+        features = self.pool.features_of(toy.events, plan.precision)
+        if plan.statistic == "score":
+            return self.score(self.pool.score.rotate(weighted_difference(features, toy.weightings)), progress)
+        problem = Problem(features, toy.weightings, self.pool.loss, plan.penalty * toy.weightings.events)
         return minimise(
             problem, self.pool.shared, newton_steps=plan.newton_steps, tolerance=self.tolerance, progress=progress
         )
+
+    def _rho(self) -> float:
+        """The penalty beside the eigenvalues."""
+        plan = self.plan
+        events = plan.reference_size + plan.expected
+        return plan.penalty * events / (plan.expected * null_curvature(self.pool.loss))
 
     def analytic_null(self) -> WeightedChi2:
         """The law of t from the eigenvalues, without a toy."""

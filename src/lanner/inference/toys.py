@@ -9,6 +9,7 @@ make toys and data differ).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,9 +17,7 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.inference.seeds import Stream, generator
-from lanner.model.weightings import DATA, REFERENCE
-
-Roles = NDArray[np.int8]
+from lanner.model.weightings import Draw
 
 # Room that the reference keeps for a toy's data, in standard deviations of its Poisson number: never exceeded.
 _ROOM = 8.0
@@ -27,11 +26,11 @@ _ROOM = 8.0
 class Scheme(Protocol):
     """How the events of a pool (the reference's, then the data's) become toys and the data's fits."""
 
-    def toy(self, i: int) -> Roles:
-        """What each event is to toy i."""
+    def toy(self, i: int) -> Draw:
+        """What toy i takes."""
 
-    def data(self, draw: int) -> Roles:
-        """What each event is to the data's fit with one of several draws of the reference."""
+    def data(self, draw: int) -> Draw:
+        """What the data's fit takes, with one of several draws of the reference."""
 
 
 def room_for_data(expected: float, fixed: int | None) -> int:
@@ -51,34 +50,42 @@ class ReferenceScheme:
     barred: NDArray[np.intp]  # rows of the candidate centres
     seed: int
 
-    def toy(self, i: int) -> Roles:  # noqa: D102
+    def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
-        size = int(rng.poisson(self.expected)) if self.fixed is None else self.fixed
-        rows = rng.permutation(self._free())
-        return self._roles(data=rows[:size], others=rows[size:])
+        size = self._size(rng)
+        spare = self._spare(size)
+        # Of the free events only those are drawn that a toy does not leave where they are.
+        drawn = self._free[rng.choice(len(self._free), size + spare, replace=False)]
+        return self._draw(drawn[:size], drawn[size:])
 
-    def data(self, draw: int) -> Roles:  # noqa: D102
+    def data(self, draw: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.DATA, draw)
         rows = np.arange(self.reference, self.reference + self.data_size)
-        return self._roles(data=rows, others=rng.permutation(self._free()))
+        left_out = self._free[rng.choice(len(self._free), self._spare(0), replace=False)]
+        return self._draw(rows, left_out)
 
+    @cached_property
     def _free(self) -> NDArray[np.intp]:
         free = np.ones(self.reference, dtype=bool)
         free[self.barred] = False
         return np.flatnonzero(free)
 
-    def _roles(self, *, data: NDArray[np.intp], others: NDArray[np.intp]) -> Roles:
+    def _size(self, rng: np.random.Generator) -> int:
+        return int(rng.poisson(self.expected)) if self.fixed is None else self.fixed
+
+    def _spare(self, size: int) -> int:
+        """How many free events are neither the data, `size` of them, nor the reference."""
         needed = self.reference_size - len(self.barred)
-        if needed < 0 or needed > len(others):
+        spare = len(self._free) - size - needed
+        if needed < 0 or spare < 0:
             raise InputError(
-                f"a toy of {len(data)} data and {self.reference_size} reference events with {len(self.barred)} centres "
+                f"a toy of {size} data and {self.reference_size} reference events with {len(self.barred)} centres "
                 f"does not fit into a reference of {self.reference}; use a smaller reference_size"
             )
-        roles = np.zeros(self.reference + self.data_size, dtype=np.int8)
-        roles[self.barred] = REFERENCE
-        roles[others[:needed]] = REFERENCE
-        roles[data] = DATA
-        return roles
+        return spare
+
+    def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp]) -> Draw:
+        return Draw(self.reference + self.data_size, self.reference, data, left_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +99,21 @@ class WeightedReferenceScheme(ReferenceScheme):
     weights: NDArray[np.float64]
     source: int
 
-    def toy(self, i: int) -> Roles:  # noqa: D102
+    def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
-        size = int(rng.poisson(self.expected)) if self.fixed is None else self.fixed
-        rows = rng.permutation(self._free())
+        size = self._size(rng)
+        rows = rng.permutation(self._free)
         source, others = rows[: self.source], rows[self.source :]
-        hit = source[rng.random(len(source)) < self.weights[source] / self.weights.max()]
-        if len(hit) < size:
+        hit = rng.random(len(source)) < self.weights[source] / self.weights.max()
+        hit &= np.cumsum(hit) <= size
+        if np.count_nonzero(hit) < size:
             raise InputError(
-                f"hit-or-miss accepted {len(hit)} of {len(source)} weighted events where toy {i} needs {size}; use a "
-                "larger reference, or a generator (null='generator')"
+                f"hit-or-miss accepted {np.count_nonzero(hit)} of {len(source)} weighted events where toy {i} needs "
+                f"{size}; use a larger reference, or a generator (null='generator')"
             )
-        return self._roles(data=hit[:size], others=others)
+        needed = self.reference_size - len(self.barred)
+        self._spare(len(source))
+        return self._draw(source[hit], np.concatenate([source[~hit], others[needed:]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +124,14 @@ class PermutationScheme:
     data_size: int
     seed: int
 
-    def toy(self, i: int) -> Roles:  # noqa: D102
+    def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
-        roles = np.full(self.reference + self.data_size, REFERENCE, dtype=np.int8)
-        roles[rng.permutation(len(roles))[: self.data_size]] = DATA
-        return roles
+        rows = self.reference + self.data_size
+        return self._draw(rng.choice(rows, self.data_size, replace=False))
 
-    def data(self, draw: int) -> Roles:  # noqa: D102
-        return np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [self.reference, self.data_size])
+    def data(self, draw: int) -> Draw:  # noqa: D102
+        return self._draw(np.arange(self.reference, self.reference + self.data_size))
+
+    def _draw(self, data: NDArray[np.intp]) -> Draw:
+        rows = self.reference + self.data_size
+        return Draw(rows, rows, data, np.empty(0, dtype=np.intp))

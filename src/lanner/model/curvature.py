@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -55,11 +56,42 @@ class Spectrum:
     values: Array  # eigenvalues of E[phi phi^T], falling
     means: Array  # E[phi] along their eigenvectors
 
+
+@dataclass(frozen=True, eq=False)
+class Eigenbasis:
+    """The eigenvectors of the features' second moment, and the moments along them."""
+
+    spectrum: Spectrum
+    vectors: Array  # (r, r), a column each
+
     @classmethod
-    def of(cls, first: Array, second: Array) -> Spectrum:
+    def of(cls, first: Array, second: Array) -> Eigenbasis:
         """Of E[phi] and E[phi phi^T]: r^3, so taken once."""
         values, vectors = np.linalg.eigh(second)
-        return cls(values[::-1].copy(), (first @ vectors)[::-1].copy())
+        vectors = np.ascontiguousarray(vectors[:, ::-1])
+        return cls(Spectrum(values[::-1].copy(), first @ vectors), vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """First and second moments of the features under the null."""
+
+    total: Array  # of the features over all rows that follow the null
+    mean: Array  # E[phi], the same per event
+    second: Array  # E[phi phi^T]
+
+    @classmethod
+    def of(cls, features: Features, weights: Array | None = None, rows: slice | None = None) -> Moments:
+        """Of some rows, weighted or not."""
+        rows = rows or slice(0, len(features))
+        first, second = moments(features, weights, rows)
+        total = rows.stop - rows.start if weights is None else float(weights.sum())
+        return cls(first, first / total, second / total)
+
+    @cached_property
+    def eigenbasis(self) -> Eigenbasis:
+        """The eigenvectors of the second moment."""
+        return Eigenbasis.of(self.mean, self.second)
 
 
 class Factored:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from lanner.machine import require_memory
 from lanner.model.centers import Basis
-from lanner.model.curvature import Factored, Spectrum, moments
+from lanner.model.curvature import Factored, Moments, Spectrum
 from lanner.model.features import Features, make_features
 from lanner.model.kernel import Array
 from lanner.model.loss import Loss, null_curvature
 from lanner.model.problem import Problem, Solution
+from lanner.model.score import Score, differences
 from lanner.model.solver import MEMORY, minimise
-from lanner.model.weightings import Weightings
+from lanner.model.weightings import Draw, Weightings
 
 MAX_BATCH = 512
 
@@ -31,8 +32,7 @@ class Pool:
     penalty: float
     expected: float
     weights: Array | None
-    mean: Array  # of the features under the null
-    moment: Array  # their second-moment matrix
+    moments: Moments  # of the features under the null
     shared: Factored
     memory: int
 
@@ -58,18 +58,33 @@ class Pool:
         """
         features = make_features(events, basis, precision=precision, memory=memory)
         rows = slice(0, len(events) if null_rows is None else null_rows)
-        weights_of_null = None if weights is None else weights[rows]
-        total = rows.stop if weights_of_null is None else float(weights_of_null.sum())
-        first, second = moments(features, weights_of_null, rows)
-        mean, moment = first / total, second / total
-        convex = weights is None or bool((weights >= 0).all())
-        shared = Factored(null_curvature(loss) * expected * moment, penalty * events_per_fit, convex=convex)
-        return cls(features, loss, penalty, expected, weights, mean, moment, shared, memory)
+        found = Moments.of(features, None if weights is None else weights[rows], rows)
+        shared = _shared(found, loss, penalty * events_per_fit, expected, weights)
+        return cls(features, loss, penalty, expected, weights, found, shared, memory)
+
+    def at_penalty(self, penalty: float, events_per_fit: float) -> Pool:
+        """The same features and moments with another penalty."""
+        shared = _shared(self.moments, self.loss, penalty * events_per_fit, self.expected, self.weights)
+        return replace(self, penalty=penalty, shared=shared)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The moments along the eigenvectors of the second."""
+        return self.moments.eigenbasis.spectrum
+
+    def features_of(self, events: Array, precision: str) -> Features:
+        """The features of other events."""
+        return make_features(events, self.features.basis, precision=precision, memory=self.memory)
 
     @cached_property
-    def spectrum(self) -> Spectrum:
-        """The moments in the eigenbasis of the second."""
-        return Spectrum.of(self.mean, self.moment)
+    def score(self) -> Score:
+        """The score statistic of these features."""
+        return Score(self.moments.eigenbasis, self.expected)
+
+    def differences(self, draws: Sequence[Draw]) -> Array:
+        """u of each draw along the eigenvectors, all that a score needs to know."""
+        u = differences(self.features, draws, expected=self.expected, weights=self.weights, total=self.moments.total)
+        return self.score.rotate(u)
 
     def batch_size(self, toys: int) -> int:
         """How many fits to run together within the memory budget."""
@@ -102,3 +117,8 @@ class Pool:
         """The objective of a batch."""
         weightings = Weightings.of(roles, expected=self.expected, weights=self.weights)
         return Problem(self.features, weightings, self.loss, self.penalty * weightings.events)
+
+
+def _shared(found: Moments, loss: Loss, ridge: float, expected: float, weights: Array | None) -> Factored:
+    convex = weights is None or bool((weights >= 0).all())
+    return Factored(null_curvature(loss) * expected * found.second, ridge, convex=convex)

@@ -12,7 +12,7 @@ import numpy as np
 from lanner.errors import ConvergenceWarning, InputError
 from lanner.machine import require_memory
 from lanner.model.centers import MAX_RANK, choose_pivots, trace_tolerance
-from lanner.model.curvature import Factored, Spectrum, moments, second_moment
+from lanner.model.curvature import Eigenbasis, Factored, Spectrum, moments, second_moment
 from lanner.model.falkon import FalkonProblem, minimise_falkon
 from lanner.model.features import PRECISIONS, Features, feature_sums, make_features
 from lanner.model.kernel import Array, GaussianKernel
@@ -148,7 +148,7 @@ def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float
         iterations=iterations,
         decrement=decrement,
         trace_error=basis.trace_error,
-        spectrum=Spectrum.of(first / v0.sum(), reference / v0.sum()),
+        spectrum=Eigenbasis.of(first / v0.sum(), reference / v0.sum()).spectrum,
         gap=_gap(f, v0, v1),
     )
 

@@ -16,6 +16,24 @@ UNUSED, REFERENCE, DATA = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
+class Draw:
+    """What a fit takes from a pool: of its first `reference` rows all are reference, but for these."""
+
+    rows: int  # of the pool
+    reference: int
+    data: NDArray[np.intp]  # rows of the data
+    left_out: NDArray[np.intp]  # rows that are neither
+
+    def roles(self) -> NDArray[np.int8]:
+        """What each event of the pool is to the fit."""
+        roles = np.zeros(self.rows, dtype=np.int8)
+        roles[: self.reference] = REFERENCE
+        roles[self.left_out] = UNUSED
+        roles[self.data] = DATA
+        return roles
+
+
+@dataclass(frozen=True, eq=False)
 class Weightings:
     """B fits of n events: what each event is to each fit, and how much it weighs.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from lanner.inference.toys import ReferenceScheme
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
 from lanner.model.problem import Solution
-from lanner.model.weightings import DATA, UNUSED
+from lanner.model.weightings import Draw
 from lanner.run.planning import FitOptions, check_expected, check_sample, plan_search
 from lanner.run.store import array_digest
 from lanner.run.toys import run_toys
@@ -152,10 +152,7 @@ def power(
     for k, mean in enumerate(signal_events):
 
         def fit_signal(numbers: Sequence[int], told: Callable[[int], None] | None, mean: float = mean) -> Solution:
-            roles = np.stack([_with_signal(experiment, i, mean, alone) for i in numbers], axis=1)
-            return experiment.pool.fit(
-                roles, newton_steps=plan.newton_steps, tolerance=experiment.tolerance, progress=told
-            )
+            return experiment.fit([_with_signal(experiment, i, mean, alone) for i in numbers], told)
 
         t = run_toys(
             experiment,
@@ -180,16 +177,16 @@ def power(
     return Power(null, tuple(strengths))
 
 
-def _with_signal(experiment: Experiment, i: int, mean: float, alone: bool) -> NDArray[np.int8]:
+def _with_signal(experiment: Experiment, i: int, mean: float, alone: bool) -> Draw:
     """A null toy of another stream, with Poisson(mean) of the signal's events among its data, or as its data."""
     scheme = experiment.scheme
     assert isinstance(scheme, ReferenceScheme)
     # Toys of `power` lie far beyond any number of null toys, so that the two never share one.
     strength = 1 + round(1000 * mean)
-    roles = scheme.toy(10**9 * strength + i)
-    if alone:
-        roles[roles == DATA] = UNUSED
+    toy = scheme.toy(10**9 * strength + i)
     rng = generator(scheme.seed, Stream.POWER, strength, i)
     number = min(int(rng.poisson(mean)), scheme.data_size)
-    roles[scheme.reference + rng.choice(scheme.data_size, number, replace=False)] = DATA
-    return roles
+    signal = scheme.reference + rng.choice(scheme.data_size, number, replace=False)
+    if alone:
+        return replace(toy, data=signal, left_out=np.concatenate([toy.left_out, toy.data]))
+    return replace(toy, data=np.concatenate([toy.data, signal]))

@@ -1,0 +1,117 @@
+"""The score statistic: t to second order around f = 0, which needs no fit.
+
+With u = sum_{S1} phi - a0 sum_{S0} phi in the eigenbasis of the features' second moment under the reference
+(eigenvalues s_j) and rho = c penalty n / N(0), c = 2 for the logistic loss and 1 for the extended one,
+
+    w_j = u_j / (N(0) (s_j + rho))                           one Newton step from f = 0
+    q   = sum_j (2 h_j - h_j^2) u_j^2 / (N(0) s_j)           h_j = s_j / (s_j + rho)
+        = sum_j (2 - h_j) u_j^2 / (N(0) (s_j + rho))
+
+A toy costs one sum over the events in which it differs from the whole reference. Where these are few they are gathered;
+where they are many, a product of the features with a matrix of memberships is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lanner.model.curvature import Eigenbasis
+from lanner.model.features import Features, StoredFeatures
+from lanner.model.kernel import Array
+from lanner.model.problem import Solution, rows_per_block
+from lanner.model.rows import for_rows, sum_over_rows
+from lanner.model.weightings import Draw, Weightings
+
+# Below this share of the pool's rows they are gathered one by one, above it all are multiplied (measured).
+GATHER = 0.03
+_TOGETHER = 16  # toys gathered together by a thread
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """q and the one-step f of any number of u, at any penalty."""
+
+    basis: Eigenbasis
+    expected: float  # N(0)
+
+    def rotate(self, u: Array) -> Array:
+        """u (r, B) along the eigenvectors, in units of the square root of the expected events."""
+        return np.asarray(self.basis.vectors.T @ u / self.expected**0.5)
+
+    def statistic(self, rotated: Array, rho: float) -> Array:
+        """q of each column."""
+        s = np.maximum(self.basis.spectrum.values, 0.0)
+        weights = (2 - s / (s + rho)) / (s + rho)
+        return np.asarray(weights @ np.square(rotated))
+
+    def coefficients(self, rotated: Array, rho: float) -> Array:
+        """The one-step coefficients of Phi, (r, B)."""
+        s = np.maximum(self.basis.spectrum.values, 0.0)
+        return np.asarray(self.basis.vectors @ (rotated / (s + rho)[:, None]) / self.expected**0.5)
+
+    def solution(self, rotated: Array, rho: float, *, kept: int | None = None) -> Solution:
+        """What a solver would report, with the coefficients of the first `kept` columns (None: of all)."""
+        number = rotated.shape[1]
+        return Solution(
+            coefficients=self.coefficients(rotated[:, :kept], rho),
+            statistic=self.statistic(rotated, rho),
+            converged=np.ones(number, dtype=bool),
+            iterations=np.ones(number, dtype=np.int64),
+            decrement=np.zeros(number),
+        )
+
+
+def differences(
+    features: Features, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Array
+) -> Array:
+    """u = sum_{S1} phi - a0 sum_{S0} phi of each draw, (r, B); `total` is the sum over all reference rows of a pool."""
+    changed = max(len(d.data) + len(d.left_out) for d in draws)
+    if isinstance(features, StoredFeatures) and changed < GATHER * len(features):
+        return _gathered(features.phi, draws, expected=expected, weights=weights, total=total)
+    roles = np.stack([d.roles() for d in draws], axis=1)
+    return weighted_difference(features, Weightings.of(roles, expected=expected, weights=weights))
+
+
+def weighted_difference(features: Features, weightings: Weightings) -> Array:
+    """The same from what every event weighs in every fit: one product."""
+
+    def block_sums(rows: slice) -> tuple[NDArray[np.floating]]:
+        v0, v1 = weightings.block(rows, features.dtype)
+        v1 -= v0
+        return (features.block(rows).T @ v1,)
+
+    size = min(rows_per_block(len(weightings)), features.max_rows)
+    return features.lower(sum_over_rows(len(features), size, block_sums)[0])
+
+
+def _gathered(
+    phi: NDArray[np.floating], draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Array
+) -> Array:
+    """From the rows that are data or left out: the rest of the reference is its total less those."""
+    u = np.empty((len(draws), phi.shape[1]))
+    whole = draws[0].reference if weights is None else float(weights[: draws[0].reference].sum())
+
+    def fill(part: slice) -> None:
+        some = draws[part]
+        rows = [np.concatenate([d.data, d.left_out]) for d in some]
+        entries, scale = [], np.empty(len(some))
+        for k, (d, r) in enumerate(zip(some, rows, strict=True)):
+            missing = (r < d.reference).astype(np.float64) if weights is None else weights[r] * (r < d.reference)
+            scale[k] = expected / (whole - missing.sum())
+            missing *= scale[k]
+            missing[: len(d.data)] += 1.0
+            entries.append(missing)
+        ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+        taken = sparse.csr_array(
+            (np.concatenate(entries).astype(phi.dtype), np.concatenate(rows), ends), shape=(len(some), len(phi))
+        )
+        u[part] = taken @ phi
+        u[part] -= scale[:, None] * total
+
+    for_rows(len(draws), _TOGETHER, fill)
+    return u.T
