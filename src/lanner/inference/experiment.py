@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class Experiment:
     def fit_toys(self, toys: Sequence[int], progress: Progress | None = None) -> Solution:
         """Fit null toys by their numbers."""
         if self.make_events is not None:
-            return _joined([self.fit_generated(self.generate(i), progress) for i in toys])
+            return Solution.joined([self.fit_generated(self.generate(i), progress) for i in toys])
         return self.fit([self.scheme.toy(i) for i in toys], progress)
 
     def fit_data(self, draws: int) -> Solution:
@@ -135,8 +135,17 @@ class Experiment:
         """Fit what the draws take from the pool."""
         if self.plan.statistic == "score":
             return self.score(self.pool.differences(draws), progress)
-        roles = np.stack([d.roles() for d in draws], axis=1)
+        return self.fit_roles(np.stack([d.roles() for d in draws], axis=1), progress)
+
+    def fit_roles(self, roles: NDArray[np.int8], progress: Progress | None = None) -> Solution:
+        """Fit what each event of the pool is to each fit."""
         return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance, progress=progress)
+
+    def at_penalty(self, plan: Plan) -> Experiment:
+        """The same events and features, by a plan that differs in its penalty."""
+        if plan.statistic == "score":  # which takes its penalty from the plan
+            return replace(self, plan=plan)
+        return replace(self, plan=plan, pool=self.pool.at_penalty(plan.penalty, plan.reference_size + plan.expected))
 
     def score(self, rotated: Array, progress: Progress | None = None) -> Solution:
         """The score statistic of the differences u that `Pool.differences` gives."""
@@ -251,13 +260,3 @@ def _generated(make_events: Generator, plan: Plan, n: int, rng: np.random.Genera
             f"{len(plan.names)} were asked for"
         )
     return events.features
-
-
-def _joined(parts: Sequence[Solution]) -> Solution:
-    return Solution(
-        coefficients=np.hstack([p.coefficients for p in parts]),
-        statistic=np.concatenate([p.statistic for p in parts]),
-        converged=np.concatenate([p.converged for p in parts]),
-        iterations=np.concatenate([p.iterations for p in parts]),
-        decrement=np.concatenate([p.decrement for p in parts]),
-    )

@@ -86,13 +86,18 @@ class Pool:
         u = differences(self.features, draws, expected=self.expected, weights=self.weights, total=self.moments.total)
         return self.score.rotate(u)
 
+    @property
+    def held(self) -> int:
+        """Bytes of the features, where they are stored."""
+        n, r = len(self.features), self.features.basis.rank
+        return n * r * self.features.dtype.itemsize if self.features.storage == "stored" else 0
+
     def batch_size(self, toys: int) -> int:
         """How many fits to run together within the memory budget."""
         n, r = len(self.features), self.features.basis.rank
-        held = n * r * self.features.dtype.itemsize if self.features.storage == "stored" else 0
         # Roles twice (while some fits leave), gradients by segment, steps and gradient changes, work.
         per_fit = 2 * n + 8 * r * (2 * MEMORY + 16 + 12)
-        free = self.memory - held - 3 * 8 * r * r
+        free = self.memory - self.held - 3 * 8 * r * r
         require_memory(per_fit, max(free, 0) + 1, "one toy beside the features") if free < per_fit else None
         return max(1, min(toys, MAX_BATCH, free // per_fit))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +28,17 @@ class Solution:
     converged: NDArray[np.bool_]  # (B,)
     iterations: NDArray[np.int64]  # (B,) passes over the events
     decrement: Array  # (B,) Newton decrement sqrt(g^T H^-1 g): how far t may still be off, over 2 sqrt(t)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Solution]) -> Solution:
+        """Several batches as one."""
+        return cls(
+            coefficients=np.hstack([p.coefficients for p in parts]),
+            statistic=np.concatenate([p.statistic for p in parts]),
+            converged=np.concatenate([p.converged for p in parts]),
+            iterations=np.concatenate([p.iterations for p in parts]),
+            decrement=np.concatenate([p.decrement for p in parts]),
+        )
 
 
 @dataclass(frozen=True, eq=False)

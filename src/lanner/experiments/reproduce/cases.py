@@ -82,7 +82,7 @@ def _reduced(full: Case) -> Case:
         centers=300,
         signals=signals[:3],
         shown=((signals[0].name, len(signals[0].strengths) - 1),),
-        sizes=(0.5, 2.0),
+        sizes=(0.5, 6.0),  # below and above the N0 of the other stages
         penalty=max(full.penalty, 1e-8),
         toys=40,
         experiments=20,

@@ -187,13 +187,15 @@ def sizes(case: Case, numbers: Numbers) -> Figure:
     left.set_ylabel("observed significance (median, 68 %)")
     signal, number = case.shown[0]
     left.set_title(f"{NAMES.get(signal, signal)}, N(S) = {case.one(signal, number).strengths[0]:g}", fontsize=10)
-    left.legend()
+    left.set_ylim(top=left.get_ylim()[1] + 0.35 * np.ptp(left.get_ylim()))  # room for the legend
+    left.legend(loc="upper left")
     small = rows[0]
     _null(right, small["null"], np.array([]))
     right.set_title(f"null, N₀ / N(0) = {small['ratio']:g}", fontsize=10)
     right.set_xlabel("test statistic t")
     right.set_ylabel("density")
-    right.legend()
+    right.set_ylim(0, 1.3 * right.get_ylim()[1])
+    right.legend(loc="upper right")
     return figure
 
 
@@ -295,7 +297,11 @@ def _ratio(ax: Axes, profile: Numbers) -> None:
     ax.errorbar(middle, toy, yerr=[toy - low, high - toy], fmt=".", color=GREY, linewidth=0.8, label="toy")
     ax.stairs(ideal, edges, baseline=None, color=BLACK, linestyle="--", linewidth=1.3, label="ideal")
     ax.stairs(learned, edges, baseline=None, color=VERMILION, linewidth=1.6, label="learned")
-    ax.set_ylim(max(0.0, 1 - 1.6 * (1 - bottom)), 1 + 1.6 * (top - 1))
+    if top > 5:
+        ax.set_yscale("log")
+        ax.set_ylim(0.5 * max(bottom, 0.1), 2.5 * top)
+    else:
+        ax.set_ylim(max(0.0, 1 - 1.6 * (1 - bottom)), 1 + 1.6 * (top - 1))
     ax.axhline(1.0, color=GREY, linewidth=0.6)
     ax.set_xlim(edges[0], edges[-1])
     ax.set_xlabel(as_label(profile["name"]) + ("" if profile["fitted"] else " (not given to the fit)"))

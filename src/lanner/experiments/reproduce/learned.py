@@ -57,7 +57,11 @@ def learned_ratio(
     )
     profiles = []
     for name in case.ratio_variables:
-        profile = make_profile(learned, reference[name], data[name], name=name, fitted=name in setting.features)
+        # A resonance lies where the reference has next to no events, and bins chosen by those would end before it.
+        bins = None if signal.mass is None else np.linspace(reference[name].min(), 1.4 * signal.mass, 33)
+        profile = make_profile(
+            learned, reference[name], data[name], name=name, fitted=name in setting.features, bins=bins
+        )
         ideal = _ideal(background[name], injected[name], profile.edges, signal, strength, case.expected)
         profiles.append(profile.to_dict() | {"ideal_ratio": ideal})
     return {

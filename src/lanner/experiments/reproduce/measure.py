@@ -61,9 +61,9 @@ class Events:
     case: Case
     library: Library
 
-    def background(self) -> Columns:
+    def background(self, reference_size: int) -> Columns:
         """N0 events and the room for a data sample, or three times N(0) where that is more."""
-        return self.library.events("background", pool_size(self.case, self.case.reference_size))
+        return self.library.events("background", pool_size(self.case, reference_size))
 
     def signal(self, signal: SignalCase) -> Columns:
         """Enough for every strength, and so many that toys do not share the shape of a small sample."""
@@ -78,9 +78,9 @@ def pool_size(case: Case, reference_size: int) -> int:
     return max(reference_size, int(2 * case.expected), room) + room
 
 
-def sample_of(columns: Columns, features: Sequence[str], rows: int | None = None) -> Sample:
+def sample_of(columns: Columns, features: Sequence[str]) -> Sample:
     """Some columns as a sample."""
-    return Sample(np.column_stack([columns[name][:rows] for name in features]), tuple(features))
+    return Sample(np.column_stack([columns[name] for name in features]), tuple(features))
 
 
 def sensitivity(
@@ -96,8 +96,7 @@ def sensitivity(
     """Null toys, and toys with each signal at each strength."""
     case = events.case
     options = setting.options(case, seed=seed)
-    rows = pool_size(case, options["reference_size"])
-    reference = sample_of(events.background(), setting.features, rows)
+    reference = sample_of(events.background(options["reference_size"]), setting.features)
     found: list[Numbers] = []
     null: Numbers = {}
     for number, signal in enumerate(signals):
@@ -166,7 +165,7 @@ def seconds_per_toy(events: Events, setting: Setting, *, memory: str | None, see
     """What the one-off preparation and a toy take, measured on a batch of null toys."""
     case = events.case
     options = FitOptions(**setting.options(case, seed=seed))
-    reference = sample_of(events.background(), setting.features, pool_size(case, case.reference_size))
+    reference = sample_of(events.background(case.reference_size), setting.features)
     budget = memory_budget(memory)
     start = time.perf_counter()
     plan = plan_search(reference, None, expected=case.expected, options=options, memory=budget)

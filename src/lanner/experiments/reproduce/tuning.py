@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lanner.experiments.reproduce.cases import Case
-from lanner.experiments.reproduce.measure import Events, Setting, pool_size, sample_of
+from lanner.experiments.reproduce.measure import Events, Setting, sample_of
 from lanner.experiments.reproduce.stages import Numbers
 from lanner.inference.experiment import Experiment
 from lanner.machine import memory_budget
@@ -26,7 +26,7 @@ SLOW = 1000  # centres up to which the paper's own algorithm is timed too
 
 def distances(events: Events, seed: int, pairs: int = 100_000) -> Numbers:
     """Distances between reference events and their 90th percentile."""
-    x = events.background()[events.case.low_level[0]]
+    x = events.background(events.case.reference_size)[events.case.low_level[0]]
     rng = np.random.default_rng(seed)
     d = np.abs(rng.choice(x, pairs) - rng.choice(x, pairs))
     counts, edges = np.histogram(d, 80)
@@ -49,7 +49,7 @@ def scan(events: Events, *, memory: str | None, seed: int, progress: Progress | 
 def _mean(events: Events, centers: int, width: float, penalty: float, memory: str | None, seed: int) -> Numbers:
     case = events.case
     setting = Setting(case.low_level, width, penalty=penalty, centers=centers)
-    reference = sample_of(events.background(), case.low_level, pool_size(case, case.reference_size))
+    reference = sample_of(events.background(case.reference_size), case.low_level)
     budget = memory_budget(memory)
     plan = plan_search(
         reference,
@@ -71,7 +71,7 @@ def _mean(events: Events, centers: int, width: float, penalty: float, memory: st
 def times(events: Events, *, memory: str | None, seed: int, progress: Progress | None) -> Numbers:
     """Seconds of one fit on its own, for our solver and the paper's algorithm, against the number of centres."""
     case = events.case
-    background = sample_of(events.background(), case.low_level).features
+    background = sample_of(events.background(case.reference_size), case.low_level).features
     size = case.reference_size
     reference, data = background[:size], background[size : size + int(case.expected)]
     rows = []

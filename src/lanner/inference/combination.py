@@ -1,0 +1,112 @@
+"""One p-value from several scales.
+
+Each scale's statistic is mapped to a p-value by a smooth function that is frozen on a first set of toys: the analytic null
+of that scale, moved to the toys' mean and stretched to their spread. The p-values of an experiment are combined into one
+number, and that number is calibrated on a second set of toys, which had no part in the map. So the final p-value is as
+valid as one of a single statistic, whatever the map is like; a good map only makes the scales comparable.
+
+The combined statistic is minus the logarithm of
+
+    smallest    the smallest p
+    harmonic    their harmonic mean: close to the smallest, with some help from the others
+    product     their geometric mean, which rewards scales that agree (the ranking is that of Fisher's product)
+    average     their mean
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from lanner.errors import InputError
+from lanner.inference.weighted_chi2 import WeightedChi2
+
+Array = NDArray[np.float64]
+
+_COMBINE: dict[str, Callable[[Array], Array]] = {
+    "smallest": lambda log_p: -log_p.min(axis=0),
+    "harmonic": lambda log_p: logsumexp(-log_p, axis=0) - np.log(len(log_p)),
+    "product": lambda log_p: -log_p.mean(axis=0),
+    "average": lambda log_p: np.log(len(log_p)) - logsumexp(log_p, axis=0),
+}
+COMBINATIONS = tuple(_COMBINE)
+MIN_FROZEN = 20  # toys, for a mean and a spread that mean anything
+_FROZEN_SHARE, _MOST_FROZEN = 1 / 3, 2000
+
+
+def frozen_toys(toys: int) -> int:
+    """How many of the toys freeze the map: a third, and no more than suffice.
+
+    >>> frozen_toys(300), frozen_toys(100_000)
+    (100, 2000)
+    """
+    return min(int(toys * _FROZEN_SHARE), _MOST_FROZEN)
+
+
+@dataclass(frozen=True, eq=False)
+class PMap:
+    """A scale's statistic as the logarithm of a p-value: monotone, smooth, the same for toys and data."""
+
+    law: WeightedChi2
+    mean: float
+    spread: float
+
+    @classmethod
+    def freeze(cls, law: WeightedChi2, toys: Array) -> PMap:
+        """The law, moved to the mean and the spread of some toys."""
+        finite = toys[np.isfinite(toys)]
+        if len(finite) < MIN_FROZEN:
+            raise InputError(
+                f"{len(finite)} toys are too few to compare scales by, which takes {MIN_FROZEN}: make at least "
+                f"{int(np.ceil(MIN_FROZEN / _FROZEN_SHARE))} toys, or give width= for a single scale"
+            )
+        spread = float(finite.std(ddof=1))
+        return cls(law, float(finite.mean()), spread if spread > 0 else law.std)
+
+    def __call__(self, t: Array) -> Array:
+        """log p of each t; not a number where t is not."""
+        moved = self.law.mean + (np.asarray(t) - self.mean) * (self.law.std / self.spread)
+        at, log_p = self._table
+        slope = (log_p[-1] - log_p[-2]) / (at[-1] - at[-2])
+        return np.where(moved > at[-1], log_p[-1] + slope * (moved - at[-1]), np.interp(moved, at, log_p))
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """The law's log sf at some points: between them it is interpolated, for millions of toys."""
+        mean, std = self.law.mean, self.law.std
+        near = np.linspace(max(mean - 8 * std, 0.0), mean + 15 * std, 400)
+        at = np.unique(np.concatenate([[0.0], near, mean + std * np.geomspace(15.0, 2000.0, 80)]))
+        return at, np.array([min(float(self.law.logsf(x)), 0.0) for x in at])
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """How the statistics of several scales, (scales, n), become one."""
+
+    kind: str
+    maps: tuple[PMap, ...]
+
+    @classmethod
+    def freeze(cls, kind: str, laws: Sequence[WeightedChi2], toys: Array) -> Combination:
+        """Freeze the maps on toys (scales, n) that are not used again."""
+        check_combination(kind)
+        return cls(kind, tuple(PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True)))
+
+    def log_p(self, t: Array) -> Array:
+        """log p at each scale, before the calibration of their combination."""
+        return np.stack([to_p(row) for to_p, row in zip(self.maps, np.atleast_2d(t), strict=True)])
+
+    def __call__(self, t: Array) -> Array:
+        """The combined statistic of each column: large where the scales are extreme."""
+        return np.asarray(_COMBINE[self.kind](self.log_p(t)))
+
+
+def check_combination(kind: str) -> None:
+    """Refuse a combination that is not known."""
+    if kind not in _COMBINE:
+        raise InputError(f"combination={kind!r} is not known; choose one of {', '.join(map(repr, COMBINATIONS))}")
