@@ -11,8 +11,8 @@ demo: $(READY)
 	$(BIN)/lanner generate one-dimensional --events 200000 --seed 1 --output demo/reference.parquet
 	$(BIN)/lanner generate one-dimensional --events 2000 --signal tail --signal-events 25 --poisson --seed 2 \
 		--output demo/data.parquet
-	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --toys 300 \
-		--seed 1 --output demo/search
+	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --seed 1 \
+		--output demo/search
 
 test: lint
 	$(BIN)/python -m pytest -m "not full"
@@ -33,6 +33,7 @@ bench-full: $(READY)
 
 study: $(READY)
 	$(BIN)/python benchmarks/calibration_study.py
+	$(BIN)/python benchmarks/scales_study.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

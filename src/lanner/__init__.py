@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lanner.events.readers import read_sample
     from lanner.experiments.example import write_example
     from lanner.experiments.reproduce import reproduce
+    from lanner.experiments.suite import power_suite
     from lanner.inference import WeightedChi2, analytic_null
     from lanner.model.estimator import LogRatioClassifier
     from lanner.model.fit import fit_ratio
@@ -52,6 +53,7 @@ _WHERE = {
     "write_report": "lanner.show.report",
     "power": "lanner.run.power",
     "Power": "lanner.run.power",
+    "power_suite": "lanner.experiments.suite",
     "reproduce": "lanner.experiments.reproduce",
     "write_example": "lanner.experiments.example",
 }
@@ -74,6 +76,7 @@ __all__ = [
     "load_calibration",
     "load_result",
     "power",
+    "power_suite",
     "read_sample",
     "reproduce",
     "save_result",

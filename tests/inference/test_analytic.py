@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lanner.errors import InputError
-from lanner.inference.analytic import analytic_law, analytic_weights
+from lanner.inference.analytic import analytic_law, analytic_moments, analytic_weights
+from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.curvature import Eigenbasis, Spectrum
 
 SETTINGS = {"expected": 100.0, "reference_size": 400.0, "events": 500.0, "penalty": 0.1, "loss": "logistic"}
@@ -46,7 +47,11 @@ class TestWeights:
         form = 2 * inverse - n0 * inverse @ second @ inverse
         covariance = n0 * ((1 + a0) * second - (a0 + shape_only) * np.outer(mean, mean))
         wanted = np.sort(np.linalg.eigvals(form @ covariance).real)[::-1]
-        found = analytic_weights(Eigenbasis.of(mean, second).spectrum, shape_only=shape_only, **SETTINGS)
+        spectrum = Eigenbasis.of(mean, second).spectrum
+        found = analytic_weights(spectrum, shape_only=shape_only, **SETTINGS)
+        law, moments = WeightedChi2(found), analytic_moments(spectrum, shape_only=shape_only, **SETTINGS)
+        assert (moments.mean, moments.std) == pytest.approx((law.mean, law.std), rel=1e-9)
+        assert moments.skewness == pytest.approx(8 * (found**3).sum() / law.std**3, rel=1e-9)
         assert found == pytest.approx(wanted, rel=1e-9)
 
 

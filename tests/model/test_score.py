@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import lanner
+from lanner.errors import InputError
 from lanner.inference.toys import ReferenceScheme, WeightedReferenceScheme
 from lanner.model import score
 from lanner.model.centers import choose_pivots
@@ -70,3 +72,24 @@ def test_sums_do_not_depend_on_how_many_toys_are_taken_together() -> None:
     together = pool.differences(draws)
     apart = np.hstack([pool.differences([d]) for d in draws])
     np.testing.assert_allclose(together, apart, rtol=1e-12, atol=1e-12)
+
+
+def test_fit_ratio_by_score_is_close_to_one_newton_step() -> None:
+    rng = np.random.default_rng(8)
+    reference, data = rng.exponential(size=(20_000, 1)), rng.exponential(size=(1000, 1))
+    options = {"expected": 1000, "width": 2.0, "penalty": 1e-3, "rng": 1}
+    step = lanner.fit_ratio(reference, data, newton_steps=1, **options)  # type: ignore[arg-type]
+    score_fit = lanner.fit_ratio(reference, data, statistic="score", **options)  # type: ignore[arg-type]
+    assert score_fit.statistic == pytest.approx(step.statistic, rel=0.15)
+    x = [[0.1], [1.0], [2.0]]
+    np.testing.assert_allclose(score_fit.log_ratio(x), step.log_ratio(x), atol=0.03)
+    assert score_fit.solver == "score"
+    assert lanner.analytic_null(score_fit).mean == pytest.approx(lanner.analytic_null(step).mean, rel=1e-3)
+
+
+def test_fit_ratio_refuses_what_makes_no_sense() -> None:
+    x = np.random.default_rng(1).exponential(size=(100, 1))
+    with pytest.raises(InputError, match="choose one of 'likelihood-ratio'"):
+        lanner.fit_ratio(x, x, expected=100, statistic="wald")
+    with pytest.raises(InputError, match="leave it out"):
+        lanner.fit_ratio(x, x, expected=100, statistic="score", solver="falkon")

@@ -17,10 +17,19 @@ from lanner.run.search import search
 SCHEMA: dict[str, Any] = json.loads(resources.files("lanner.run").joinpath("result.schema.json").read_text("utf-8"))
 
 
-@pytest.fixture(scope="module")
-def result() -> SearchResult:
+# A single scale, several, and several with toys until the p-value is known.
+KINDS: dict[str, dict[str, Any]] = {
+    "single": {"toys": 20, "width": "auto"},
+    "combined": {"toys": 300},
+    "sequential": {"until_z": 1.5},
+}
+
+
+@pytest.fixture(scope="module", params=list(KINDS))
+def result(request: pytest.FixtureRequest) -> SearchResult:
     rng = np.random.default_rng(2)
-    return search(rng.normal(size=(3000, 2)), rng.normal(size=(200, 2)), expected=200, toys=20, seed=1, centers=100)
+    reference, data = rng.normal(size=(3000, 2)), rng.normal(size=(200, 2))
+    return search(reference, data, expected=200, seed=1, centers=100, **KINDS[request.param])
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -48,8 +57,12 @@ def test_what_is_no_result_is_refused(result: SearchResult, change: dict[str, An
 def _undescribed(value: Any, schema: Any, where: str) -> Iterator[str]:
     if not isinstance(value, dict) or not isinstance(schema, dict) or "additionalProperties" in schema:
         return
-    if "oneOf" in schema:
-        schema = {"properties": SCHEMA["$defs"]["extrapolation"]["properties"]}
+    if "oneOf" in schema:  # null or this
+        schema = schema["oneOf"][1]
+        if "$ref" in schema:
+            schema = SCHEMA["$defs"]["extrapolation"]
+    if "properties" not in schema:
+        return
     for key, inner in value.items():
         if key not in schema["properties"]:
             yield f"{where}.{key}"

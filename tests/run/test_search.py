@@ -85,7 +85,7 @@ def test_a_small_reference_is_permuted_and_says_so() -> None:
 
 
 def test_settings_that_are_left_open_are_chosen_and_said() -> None:
-    result = lanner.search(R, D, expected=300, toys=20, seed=1)
+    result = lanner.search(R, D, expected=300, toys=20, seed=1, width="auto")
     said = " ".join(result.plan.chosen)
     for word in ("width", "penalty", "centers"):
         assert word in said

@@ -15,7 +15,11 @@ DESCRIPTION = {"events": "abc", "width": 0.3, "seed": 1}
 
 def batch(first: int, size: int = 4) -> Batch:
     return Batch(
-        first, first + np.arange(size, dtype=float), np.ones(size, bool), np.full(size, 5), np.ones((3, 2), np.float32)
+        first,
+        first + np.arange(2.0 * size).reshape(2, size),
+        np.ones((2, size), bool),
+        np.full((2, size), 5),
+        np.ones((3, 2), np.float32),
     )
 
 

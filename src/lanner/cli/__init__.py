@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lanner.cli.experiments import example, generate, reproduce
+from lanner.cli.experiments import example, generate, reproduce, run_suite
 from lanner.cli.options import (
     common_options,
     configured,
@@ -20,6 +20,7 @@ from lanner.cli.options import (
     reference_option,
     sample_options,
     toys_option,
+    until_options,
 )
 from lanner.cli.terminal import plain_errors, progress_bar
 
@@ -60,7 +61,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> N
 
         config = configured(config_file, flags, needed=("reference", "expected"))
         reference = read_reference(config).sample
-        options = {k: v for k, v in config.fit_options().items() if k != "null"}
+        options = {k: v for k, v in config.fit_options().items() if k not in ("null", "statistic", "combination")}
         with progress_bar("tuning", quiet=quiet) as progress:
             tuning = lanner.tune(
                 reference, expected=expected_of(config), memory=config.memory, progress=progress, **options
@@ -105,13 +106,16 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any)
                 progress=progress,
                 **config.fit_options(),
             )
-        t = made.toys.statistics
+        scales = [
+            {"width": p.width, "penalty": p.penalty, "mean": float(t.mean()), "spread": float(t.std(ddof=1))}
+            for p, t in zip(made.plans, made.toys.statistics, strict=True)
+        ]
         if as_json:
-            click.echo(
-                json.dumps({"folder": str(made.folder), "toys": len(made), "mean": t.mean(), "spread": t.std(ddof=1)})
-            )
+            click.echo(json.dumps({"folder": str(made.folder), "toys": len(made), "scales": scales}))
         else:
-            click.echo(f"{len(made)} toys, t = {t.mean():.2f} +- {t.std(ddof=1):.2f}, kept in {made.folder}")
+            for s in scales:
+                click.echo("width {width:.3g}, penalty {penalty:.3g}: t = {mean:.2f} +- {spread:.2f}".format(**s))
+            click.echo(f"{len(made)} toys, kept in {made.folder}")
 
 
 @main.command()
@@ -121,6 +125,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any)
 @sample_options
 @fit_options
 @toys_option
+@until_options
 @null_option
 @click.option("--output", metavar="DIR", help="Where to write result.json, report.html and the toys.")
 @common_options
@@ -140,6 +145,8 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) ->
                 files.data.sample,
                 expected=expected_of(config),
                 toys=config.toys,
+                until_z=config.until_z,
+                p_precision=config.p_precision,
                 output=config.output,
                 memory=config.memory,
                 progress=progress,
@@ -235,6 +242,11 @@ def report(
 
 
 @main.command()
+@click.option(
+    "--suite",
+    type=click.Choice(["one-dimensional", "dimuon"]),
+    help="Measure several tests on a named suite of signals, instead of one test on a signal of your own.",
+)
 @reference_option
 @click.option("--signal", metavar="FILE", help="Signal sample.")
 @expected_option
@@ -251,8 +263,11 @@ def report(
 @toys_option
 @click.option("--output", metavar="DIR", help="Where to keep the null toys and power.json.")
 @common_options
-def power(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None, **flags: Any) -> None:
     """Inject a signal at several strengths: how likely is a search to find it?"""
+    if suite is not None:
+        run_suite(suite, configured(config_file, flags), as_json=as_json, quiet=quiet)
+        return
     with plain_errors(quiet=quiet):
         import lanner
         from lanner.cli.jobs import expected_of, read_like, read_reference

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lanner.cli.terminal import plain_errors, progress_bar, stage_bar
+from lanner.run.config import Config
 
 EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
 _PROCESSES = click.option(
@@ -144,3 +145,25 @@ def reproduce(
         with stage_bar(quiet=quiet) as progress:
             found = lanner.reproduce(name, library=Library(name, **options), progress=progress, **settings)
         click.echo(f"{found}\nresults: {found.page}")
+
+
+def run_suite(name: str, config: Config, *, as_json: bool, quiet: bool) -> None:
+    """`lanner power --suite`: what several tests find of a suite of signals."""
+    with plain_errors(quiet=quiet):
+        import lanner
+
+        options: dict[str, Any] = {"toys": config.toys} if config.toys is not None else {}
+        if "experiments" in config.model_fields_set:
+            options["experiments"] = config.experiments
+        with stage_bar(quiet=quiet) as progress:
+            found = lanner.power_suite(
+                name,
+                output=config.output,
+                memory=config.memory,
+                seed=config.seed if "seed" in config.model_fields_set else 1,
+                progress=progress,
+                **options,
+            )
+        click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+        if config.output and not as_json:
+            click.echo(f"table and figure: {Path(config.output) / 'suite.md'}, {Path(config.output) / 'suite.png'}")

@@ -29,8 +29,20 @@ _SAMPLES = [
     ),
 ]
 _FIT = [
-    click.option("--width", type=float, help="Kernel width (default: 90th percentile of the pairwise distances)."),
-    click.option("--penalty", type=float, help="Penalty (default: the smallest stable one)."),
+    click.option(
+        "--width", metavar="W", help="One kernel width, the paper's mode; 'auto': from the reference (default: five)."
+    ),
+    click.option(
+        "--statistic",
+        type=click.Choice(["likelihood-ratio", "score"]),
+        help="Test statistic (default: score, with --width likelihood-ratio).",
+    ),
+    click.option(
+        "--combination",
+        type=click.Choice(["harmonic", "smallest", "product", "average"]),
+        help="How several scales become one p-value (default: harmonic mean).",
+    ),
+    click.option("--penalty", type=float, help="Penalty (default: three; with --width the smallest stable one)."),
     click.option("--centers", type=int, help="Candidate centres (default: about 10 sqrt(n))."),
     click.option(
         "--reference-size", type=int, help="Reference events of each fit (default: all, less the room for toy data)."
@@ -64,7 +76,13 @@ data_option = click.option("--data", metavar="FILE", help="Data sample.")
 expected_option = click.option(
     "--expected", metavar="N", help="Data events that the reference predicts; 'observed' tests the shape alone."
 )
-toys_option = click.option("--toys", type=int, help="Null toys (default: 300).")
+toys_option = click.option("--toys", type=int, help="Null toys (default: 1000; of the likelihood ratio 300).")
+_UNTIL = [
+    click.option("--until-z", type=float, metavar="Z", help="Make toys until a p-value of so many sigma is known."),
+    click.option(
+        "--p-precision", type=float, help="How well, relatively, p is to be known with --until-z (default: 0.3)."
+    ),
+]
 null_option = click.option(
     "--null", type=click.Choice(["reference", "permutation"]), help="Where toys come from (default: reference)."
 )
@@ -83,6 +101,7 @@ sample_options = _all(_SAMPLES)
 fit_options = _all(_FIT)
 common_options = _all(_COMMON)
 moved_options = _all(_MOVED)
+until_options = _all(_UNTIL)
 
 
 def split_names(text: str) -> list[str]:
@@ -102,6 +121,13 @@ def split_names(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def _number(text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise click.UsageError(f"{option} {text}: give a number, or 'auto'") from None
+
+
 def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[str, ...] = ()) -> Config:
     """Flags over the file over the defaults; what a command cannot do without is asked for by name."""
     settings = load_config(config_file) if config_file else {}
@@ -112,6 +138,8 @@ def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[
             value = split_names(value)
         elif name == "extra":
             value = list(value)
+        elif name == "width" and value != "auto":
+            value = _number(value, "--width")
         elif name == "signal_events" and isinstance(value, str):
             value = [part.strip() for part in value.split(",")]
         settings[name] = value

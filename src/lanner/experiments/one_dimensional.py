@@ -22,16 +22,54 @@ WIDTH, PENALTY, CENTERS = 0.3, 1e-10, 3000  # the paper's settings, with newton_
 
 @dataclass(frozen=True)
 class Signal:
-    """A signal of the paper: `events` is its N(S)."""
+    """Events on top of the reference: `events` is their number N(S)."""
 
     name: str
     events: float
-
     law: Any  # a frozen scipy distribution
+    alone: bool = False
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """n events."""
         return np.asarray(self.law.rvs(n, random_state=rng), dtype=np.float64)
+
+    def expected(self, null: Array, edges: Array, events: float) -> Array:
+        """What is expected in bins of which the reference predicts `null`."""
+        return np.asarray(null + events * np.diff(self.law.cdf(edges)))
+
+
+@dataclass(frozen=True)
+class Deficit:
+    """The reference with a part of it missing around some place: a model of all data, `events` of them."""
+
+    name: str
+    depth: float
+    place: float
+    width: float
+    alone: bool = True
+
+    @property
+    def events(self) -> float:
+        """N(1), of N(0) = 2000."""
+        x = np.linspace(0, 4, 400_001)
+        return float(np.trapezoid(EXPECTED * RATE * np.exp(-RATE * x) * self._left(x), x))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """n events, by rejection."""
+        found = np.empty(0)
+        while len(found) < n:
+            x = rng.exponential(1 / RATE, 2 * n)
+            found = np.append(found, x[rng.random(2 * n) < self._left(x)])
+        return found[:n]
+
+    def expected(self, null: Array, edges: Array, events: float) -> Array:
+        """What is expected in bins of which the reference predicts `null`."""
+        middle = np.append(0.5 * (edges[1:-1] + edges[:-2]), edges[-2])
+        thinned = null * self._left(middle)
+        return np.asarray(thinned * events / thinned.sum())
+
+    def _left(self, x: Array) -> Array:
+        return np.asarray(1 - self.depth * np.exp(-0.5 * ((x - self.place) / self.width) ** 2))
 
 
 SIGNALS = {
@@ -40,6 +78,20 @@ SIGNALS = {
         Signal("tail", 10, stats.norm(0.8, 0.02)),
         Signal("bulk", 90, stats.norm(0.2, 0.02)),
         Signal("nonresonant", 90, stats.gamma(3.0, scale=1 / RATE)),  # 256 x^2 exp(-8 x)
+    )
+}
+
+
+# What the paper does not look for, of other shapes and places: a deficit, a soft excess, a few events beyond the bulk
+# of the reference, a line much narrower and one much broader than the paper's.
+FURTHER: dict[str, Signal | Deficit] = {
+    s.name: s
+    for s in (
+        Deficit("deficit", 0.25, 0.12, 0.03),
+        Signal("soft", 130, stats.expon(scale=1 / 25)),
+        Signal("beyond", 3, stats.norm(1.6, 0.05)),
+        Signal("narrow", 30, stats.norm(0.35, 0.004)),
+        Signal("broad", 60, stats.truncnorm(-0.4 / 0.12, np.inf, 0.4, 0.12)),
     )
 }
 
@@ -87,8 +139,9 @@ def ideal_significance(signal: str, signal_events: float | None = None, *, expec
     >>> [round(ideal_significance(name), 2) for name in SIGNALS]
     [4.77, 5.58, 4.54]
     """
-    chosen = SIGNALS[signal]
+    chosen = (SIGNALS | FURTHER)[signal]
     edges = np.concatenate([np.linspace(0, 2, 200_001), [np.inf]])
     null = expected * -np.diff(np.exp(-RATE * edges))
-    extra = (chosen.events if signal_events is None else signal_events) * np.diff(chosen.law.cdf(edges))
-    return likelihood_ratio_z(null, null + extra)
+    return likelihood_ratio_z(
+        null, chosen.expected(null, edges, chosen.events if signal_events is None else signal_events)
+    )

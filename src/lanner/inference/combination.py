@@ -1,9 +1,10 @@
 """One p-value from several scales.
 
-Each scale's statistic is mapped to a p-value by a smooth function that is frozen on a first set of toys: the analytic null
-of that scale, moved to the toys' mean and stretched to their spread. The p-values of an experiment are combined into one
-number, and that number is calibrated on a second set of toys, which had no part in the map. So the final p-value is as
-valid as one of a single statistic, whatever the map is like; a good map only makes the scales comparable.
+Each scale's statistic is mapped to a p-value by a smooth function that is frozen on a first set of toys: the
+analytic null of that scale, moved to the toys' mean and stretched to their spread. The p-values of an experiment
+are combined into one number, and that number is calibrated on a second set of toys, which had no part in the map.
+So the final p-value is as valid as one of a single statistic, whatever the map is like; a good map only makes the
+scales comparable.
 
 The combined statistic is minus the logarithm of
 
@@ -17,14 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import gammaincc, gammaln, logsumexp
 
 from lanner.errors import InputError
-from lanner.inference.weighted_chi2 import WeightedChi2
+from lanner.inference.analytic import LawMoments
 
 Array = NDArray[np.float64]
 
@@ -36,29 +36,33 @@ _COMBINE: dict[str, Callable[[Array], Array]] = {
 }
 COMBINATIONS = tuple(_COMBINE)
 MIN_FROZEN = 20  # toys, for a mean and a spread that mean anything
-_FROZEN_SHARE, _MOST_FROZEN = 1 / 3, 2000
+MOST_FROZEN = 500
+_FROZEN_SHARE = 1 / 3
 
 
 def frozen_toys(toys: int) -> int:
     """How many of the toys freeze the map: a third, and no more than suffice.
 
     >>> frozen_toys(300), frozen_toys(100_000)
-    (100, 2000)
+    (100, 500)
     """
-    return min(int(toys * _FROZEN_SHARE), _MOST_FROZEN)
+    return min(int(toys * _FROZEN_SHARE), MOST_FROZEN)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PMap:
-    """A scale's statistic as the logarithm of a p-value: monotone, smooth, the same for toys and data."""
+    """A scale's statistic as the logarithm of a p-value: monotone, smooth, the same for toys and data.
 
-    law: WeightedChi2
+    A gamma distribution with the skewness of the analytic null and the mean and spread of some toys.
+    """
+
     mean: float
     spread: float
+    skewness: float
 
     @classmethod
-    def freeze(cls, law: WeightedChi2, toys: Array) -> PMap:
-        """The law, moved to the mean and the spread of some toys."""
+    def freeze(cls, law: LawMoments, toys: Array) -> PMap:
+        """The shape from the law, place and size from the toys."""
         finite = toys[np.isfinite(toys)]
         if len(finite) < MIN_FROZEN:
             raise InputError(
@@ -66,22 +70,28 @@ class PMap:
                 f"{int(np.ceil(MIN_FROZEN / _FROZEN_SHARE))} toys, or give width= for a single scale"
             )
         spread = float(finite.std(ddof=1))
-        return cls(law, float(finite.mean()), spread if spread > 0 else law.std)
+        return cls(float(finite.mean()), spread if spread > 0 else law.std, law.skewness)
 
     def __call__(self, t: Array) -> Array:
         """log p of each t; not a number where t is not."""
-        moved = self.law.mean + (np.asarray(t) - self.mean) * (self.law.std / self.spread)
-        at, log_p = self._table
-        slope = (log_p[-1] - log_p[-2]) / (at[-1] - at[-2])
-        return np.where(moved > at[-1], log_p[-1] + slope * (moved - at[-1]), np.interp(moved, at, log_p))
+        shape = 4 / self.skewness**2
+        return gamma_logsf(shape, shape + (np.asarray(t) - self.mean) / self.spread * shape**0.5)
 
-    @cached_property
-    def _table(self) -> tuple[Array, Array]:
-        """The law's log sf at some points: between them it is interpolated, for millions of toys."""
-        mean, std = self.law.mean, self.law.std
-        near = np.linspace(max(mean - 8 * std, 0.0), mean + 15 * std, 400)
-        at = np.unique(np.concatenate([[0.0], near, mean + std * np.geomspace(15.0, 2000.0, 80)]))
-        return at, np.array([min(float(self.law.logsf(x)), 0.0) for x in at])
+
+def gamma_logsf(shape: float, x: Array) -> Array:
+    """log of the upper tail of a gamma distribution, also where SciPy's underflows.
+
+    >>> gamma_logsf(1.0, np.array([-1.0, 2.0, 5000.0])).tolist()
+    [0.0, -2.0, -5000.0]
+    """
+    x = np.asarray(x, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(gammaincc(shape, np.maximum(x, 0.0)))
+    far = np.isneginf(log_p)
+    # The first terms of Legendre's continued fraction; x is far above the shape here.
+    y = x[far]
+    log_p[far] = shape * np.log(y) - y - gammaln(shape) - np.log(y - shape + 1 + (1 - shape) / (y - shape + 3))
+    return np.asarray(log_p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +102,7 @@ class Combination:
     maps: tuple[PMap, ...]
 
     @classmethod
-    def freeze(cls, kind: str, laws: Sequence[WeightedChi2], toys: Array) -> Combination:
+    def freeze(cls, kind: str, laws: Sequence[LawMoments], toys: Array) -> Combination:
         """Freeze the maps on toys (scales, n) that are not used again."""
         check_combination(kind)
         return cls(kind, tuple(PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True)))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.inference.analytic import analytic_law
+from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
 from lanner.inference.plan import Generator, Plan
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
+from lanner.model.features import Features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name, null_curvature
 from lanner.model.pool import Pool
@@ -163,16 +165,23 @@ class Experiment:
         roles = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [plan.reference_size, size])[:, None]
         return GeneratedToy(plan.scaling.apply(events), Weightings.of(roles, expected=plan.expected))
 
-    def fit_generated(self, toy: GeneratedToy, progress: Progress | None = None) -> Solution:
-        """Fit such a toy."""
+    def fit_generated(
+        self, toy: GeneratedToy, progress: Progress | None = None, features: Features | None = None
+    ) -> Solution:
+        """Fit such a toy; its features may be there already."""
         plan = self.plan
-        features = self.pool.features_of(toy.events, plan.precision)
+        if features is None:
+            features = self.features_of(toy)
         if plan.statistic == "score":
             return self.score(self.pool.score.rotate(weighted_difference(features, toy.weightings)), progress)
         problem = Problem(features, toy.weightings, self.pool.loss, plan.penalty * toy.weightings.events)
         return minimise(
             problem, self.pool.shared, newton_steps=plan.newton_steps, tolerance=self.tolerance, progress=progress
         )
+
+    def features_of(self, toy: GeneratedToy) -> Features:
+        """The features of a generated toy's events."""
+        return self.pool.features_of(toy.events, self.plan.precision)
 
     def _rho(self) -> float:
         """The penalty beside the eigenvalues."""
@@ -182,16 +191,22 @@ class Experiment:
 
     def analytic_null(self) -> WeightedChi2:
         """The law of t from the eigenvalues, without a toy."""
+        return analytic_law(self.pool.spectrum, **self._law())
+
+    def analytic_moments(self) -> LawMoments:
+        """Its mean, spread and skewness alone, which cost next to nothing."""
+        return analytic_moments(self.pool.spectrum, **self._law())
+
+    def _law(self) -> dict[str, Any]:
         plan = self.plan
-        return analytic_law(
-            self.pool.spectrum,
-            expected=plan.expected,
-            shape_only=plan.fixed is not None,
-            reference_size=self._worth(),
-            events=plan.reference_size + plan.expected,
-            penalty=plan.penalty,
-            loss=plan.loss,
-        )
+        return {
+            "expected": plan.expected,
+            "shape_only": plan.fixed is not None,
+            "reference_size": self._worth(),
+            "events": plan.reference_size + plan.expected,
+            "penalty": plan.penalty,
+            "loss": plan.loss,
+        }
 
     def _worth(self) -> float:
         """What a fit's reference events are worth, in events without weights."""
@@ -216,8 +231,8 @@ class Experiment:
             width=plan.width,
             penalty=plan.penalty,
             loss=plan.loss,
-            solver="newton",
-            newton_steps=plan.newton_steps,
+            solver="score" if plan.statistic == "score" else "newton",
+            newton_steps=1 if plan.statistic == "score" else plan.newton_steps,
             scaling=plan.scaling,
             centers=basis.pivots,
             coefficients=basis.coefficients(solution.coefficients[:, fit]),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.inference.experiment import Experiment, Progress
+from lanner.inference.experiment import Experiment, GeneratedToy, Progress
 from lanner.inference.plan import Generator, Plan
 from lanner.model.problem import Solution
 from lanner.model.weightings import Draw
@@ -32,7 +32,7 @@ class Ladder:
         memory: int,
         make_events: Generator | None = None,
     ) -> Ladder:
-        """Prepare every width once. Coarse widths, whose features are few, come first; the finest takes what is left."""
+        """Prepare every width once: coarse ones, whose features are few, first; the finest takes what is left."""
         if not plans:
             raise InputError("a ladder needs at least one scale")
         prepared: dict[Plan, Experiment] = {}
@@ -69,10 +69,18 @@ class Ladder:
         made = []
         for i in toys:
             toy = self.first.generate(i)
-            made.append([e.fit_generated(toy) for e in self.scales])
+            made.append([s for scales in self._by_pool() for s in self._fit_generated(toy, scales)])
             if progress is not None:
                 progress(1)
         return [Solution.joined([toy[k] for toy in made]) for k in range(len(self.scales))]
+
+    def _by_pool(self) -> list[list[Experiment]]:
+        """Neighbouring scales that share their features."""
+        return [list(scales) for _, scales in groupby(self.scales, key=lambda e: id(e.pool.features))]
+
+    def _fit_generated(self, toy: GeneratedToy, scales: Sequence[Experiment]) -> list[Solution]:
+        features = scales[0].features_of(toy)
+        return [e.fit_generated(toy, features=features) for e in scales]
 
     def fit_data(self, draws: int) -> list[Solution]:
         """The data with several draws of the reference, at every scale."""
@@ -96,10 +104,6 @@ class Ladder:
                 found.append(scale.fit_roles(roles, told))
         return found
 
-    def at(self, scale: int) -> Experiment:
-        """The experiment of one scale."""
-        return self.scales[scale]
-
 
 class _Shared:
     """Progress of fits at several scales, in toys: a scale's fit is a part of one."""
@@ -113,8 +117,3 @@ class _Shared:
         if self._progress is not None and whole > self._told:
             self._progress(whole - self._told)
             self._told = whole
-
-
-def scale_plans(plan: Plan, scales: Sequence[tuple[float, float]]) -> tuple[Plan, ...]:
-    """The plan at each (width, penalty)."""
-    return tuple(replace(plan, width=width, penalty=penalty) for width, penalty in scales)

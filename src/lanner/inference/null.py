@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.inference.significance import Chi2Fit, EmpiricalP, empirical_p
+from lanner.inference.tail import FittedTail
 from lanner.inference.weighted_chi2 import WeightedChi2
 
 _LEAST_TOYS = 50  # with fewer, toys can confirm nothing
@@ -15,13 +16,17 @@ _LEAST_TOYS = 50  # with fewer, toys can confirm nothing
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """What t is if the data follow the reference: toys, and two laws that stand beside them."""
+    """What t is if the data follow the reference: toys, and laws that stand beside them.
+
+    A single statistic has an analytic law and, where one fits, a chi2; a combination of several has a fitted tail.
+    """
 
     kind: str  # "reference", "permutation" or "generator"
     statistics: NDArray[np.float64]
     converged: NDArray[np.bool_]
-    analytic: WeightedChi2
-    chi2: Chi2Fit | None
+    analytic: WeightedChi2 | None = None
+    chi2: Chi2Fit | None = None
+    tail: FittedTail | None = None
 
     def __len__(self) -> int:
         return len(self.statistics)
@@ -45,7 +50,7 @@ class Null:
     def analytic_confirmed(self) -> bool:
         """Whether the toys' mean, spread and tail are where the analytic null puts them, as far as toys can tell."""
         t = self.statistics[np.isfinite(self.statistics)]
-        if len(t) < _LEAST_TOYS:
+        if self.analytic is None or len(t) < _LEAST_TOYS:
             return False
         shift = abs(t.mean() - self.analytic.mean) / self.analytic.std
         ratio = t.std(ddof=1) / self.analytic.std

@@ -20,7 +20,6 @@ from lanner.model.single import Settings
 Array = NDArray[np.float64]
 Generator = Callable[[int, np.random.Generator], Any]
 NULLS = ("reference", "permutation", "generator")
-STATISTICS = ("likelihood-ratio", "score")
 # Below this many reference events per expected one, toys from the reference would share too many events.
 MIN_RATIO = 3.0
 _SOURCE_MARGIN = 1.3  # weighted events set apart for hit-or-miss, over those needed on average

@@ -1,21 +1,20 @@
 """Which widths and penalties a search looks at when it is told neither: chosen from the reference, before any data.
 
-**Widths.** No kernel width is best for every signal. The ladder goes in equal ratios from the distance that a fifth of all
-pairs of reference events keep below, the size of fine structure, to one that hardly any pair exceeds, the whole sample.
+**Widths.** No kernel width is best for every signal. The ladder goes in equal ratios from the distance that a fifth
+of all pairs of reference events keep below, the size of fine structure, to one that hardly any pair exceeds, the
+whole sample.
 
-**Penalties.** The fit is that of a Gaussian process: a penalty lambda on n events says that the log-ratio f is expected to
-be of the size
+**Penalties.** The fit is that of a Gaussian process: a penalty lambda on n events says that the log-ratio f is
+expected to be of the size
 
     tau = (c lambda n)^(-1/2)        c = 2 for the logistic loss, 1 for the extended likelihood
 
 before the data are seen. So a penalty is named by the deviations worth looking for, whatever the number of events:
-tau = 0.7 looks for densities that differ by a factor of 2, tau = 0.2 for 20 %, which only many events can show, tau = 2
-for a few events where next to none are expected.
+tau = 0.7 looks for densities that differ by a factor of 2, tau = 0.2 for 20 %, which only many events can show, tau
+= 2 for a few events where next to none are expected.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +27,6 @@ QUANTILES = (0.2, 0.98)  # of the distances between reference events, for the fi
 WIDTHS = 5
 # Sizes of f that are looked for: q, which needs no fit, takes several; a fit takes one.
 DEVIATIONS = {"score": (0.2, 0.7, 2.0), "likelihood-ratio": (2.0,)}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A kernel width and a penalty."""
-
-    width: float
-    penalty: float
 
 
 def ladder_of_widths(reference: NDArray[np.float64], rng: np.random.Generator, number: int = WIDTHS) -> list[float]:

@@ -29,22 +29,30 @@ def z_of_log_p(log_p: float) -> float:
 
 @dataclass(frozen=True)
 class EmpiricalP:
-    """p = (k + 1) / (n + 1): k of n toys reach the observed t. It is never 0."""
+    """p = (k + 1) / (n + 1): k of n toys reach the observed t. It is never 0.
+
+    With `sequential` the n-th toy was the k-th to reach t, and toys were made until then: p = k / n.
+    """
 
     exceedances: int
     toys: int
+    sequential: bool = False
 
     @property
     def p_value(self) -> float:
         """The p-value; an upper bound where no toy reaches t."""
+        if self.sequential:
+            return self.exceedances / self.toys
         return (self.exceedances + 1) / (self.toys + 1)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Clopper-Pearson interval (95 %) for the chance that a toy reaches t."""
+        """Clopper-Pearson interval (95 %) for the chance that a toy reaches t, or its negative-binomial counterpart."""
         k, n = self.exceedances, self.toys
         low = float(stats.beta.ppf((1 - LEVEL) / 2, k, n - k + 1)) if k > 0 else 0.0
-        high = float(stats.beta.ppf((1 + LEVEL) / 2, k + 1, n - k)) if k < n else 1.0
+        # Of toys made until the k-th reaches t, the last one does by construction.
+        last = k if self.sequential else k + 1
+        high = float(stats.beta.ppf((1 + LEVEL) / 2, last, n - k)) if k < n else 1.0
         return low, high
 
     @property

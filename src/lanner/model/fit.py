@@ -34,6 +34,7 @@ def fit_ratio(
     newton_steps: int | None = None,
     loss: str = "logistic",
     solver: str = "newton",
+    statistic: str = "likelihood-ratio",
     scaling: str | None = None,
     memory: float | str | None = None,
     rng: np.random.Generator | int | None = None,
@@ -55,6 +56,7 @@ def fit_ratio(
         newton_steps: None runs to convergence; 1, one step from f = 0, is the paper's mode.
         loss: "logistic" (Eq. wbce) or "extended" (Eq. loss_nplm).
         solver: "newton", or "falkon" (Appendix B) for many centres without low rank: all are used, none stored.
+        statistic: "likelihood-ratio", the paper's t; or "score", t to second order, with one step instead of a fit.
         scaling: None, "standard" or "authors", learned on the reference alone.
         memory: budget in bytes or as "4 GB". None: half of what is free.
         rng: generator or seed for the draw of centres.
@@ -77,6 +79,7 @@ def fit_ratio(
         precision=precision,
         tolerance=tolerance,
         trace_error=trace_error,
+        statistic=statistic,
     )
     budget = memory_budget(memory)
     rng = np.random.default_rng(rng)
@@ -135,8 +138,8 @@ def fit_ratio(
         width=kernel.width,
         penalty=settings.penalties[-1],
         loss=loss,
-        solver=solver,
-        newton_steps=settings.newton_steps,
+        solver=solver if statistic == "likelihood-ratio" else "score",
+        newton_steps=settings.newton_steps if statistic == "likelihood-ratio" else 1,
         scaling=units,
         centers=fit.centers,
         coefficients=fit.coefficients,

@@ -19,6 +19,7 @@ from lanner.reprs import as_html, as_text
 
 FORMAT = "lanner.LearnedRatio/2"
 _ARRAYS = ("centers", "coefficients")
+_LEAST = 0.05  # the ratio that a step into nothing ends at
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,17 @@ class LearnedRatio:
         """f(x) for any events: an array, a dictionary, a data frame or a `Sample`."""
         like = Sample(self.scaling.inverse(self.centers[:1]), self.names)
         events = match_columns(like, Sample.of(x, label="events"), labels=("fit", "events")).features
-        return kernel_sum(GaussianKernel(self.width), self.centers, self.coefficients, self.scaling.apply(events))
+        return self.linked(
+            kernel_sum(GaussianKernel(self.width), self.centers, self.coefficients, self.scaling.apply(events))
+        )
+
+    def linked(self, sums: Array) -> Array:
+        """f from sums of kernels: the sums themselves, or, of a score's single step from f = 0, log(1 + sum).
+
+        A step knows f to first order, where the log-ratio and the ratio less 1 are the same. Only the latter stays
+        right for strong excesses: ten events where one is expected are a step of 9, and e^9 would be a ratio of 8000.
+        """
+        return np.log(np.maximum(1 + sums, _LEAST)) if self.solver == "score" else sums
 
     def ratio(self, x: Any) -> Array:
         """exp f(x), the density ratio of data to reference, each normalised to its number of events."""

@@ -19,10 +19,12 @@ from lanner.model.kernel import Array, GaussianKernel
 from lanner.model.loss import Loss, exp_capped, null_curvature
 from lanner.model.newton import own_curvature_newton
 from lanner.model.problem import Problem
+from lanner.model.score import Score, weighted_difference
 from lanner.model.solver import minimise
 from lanner.model.weightings import REFERENCE, Weightings
 
 SOLVERS = ("newton", "falkon")
+STATISTICS = ("likelihood-ratio", "score")
 # What the Newton decrement may be at the end: the error of t is below 2 sqrt(t) times that, so 1e-3 is
 # 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
 # are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
@@ -45,6 +47,7 @@ class Settings:
     tolerance: float | None = None
     trace_error: float | None = None
     max_rank: int = MAX_RANK
+    statistic: str = "likelihood-ratio"
 
     @property
     def goal(self) -> float:
@@ -97,7 +100,32 @@ def fit_single(
     require_memory(8 * len(candidates) * min(rank, 256), memory, f"choosing pivots among {len(candidates)} candidates")
     basis = choose_pivots(candidates, kernel, trace_error=trace_error, max_rank=rank, rng=rng, memory=memory)
     features = make_features(events, basis, precision=settings.precision, memory=memory)
+    if settings.statistic == "score":
+        return _by_score(features, weighting, ridges[-1], settings)
     return _by_newton(features, weighting, ridges, settings)
+
+
+def _by_score(features: Features, weighting: Weightings, ridge: float, settings: Settings) -> SingleFit:
+    """One Newton step from f = 0 with the reference's curvature, and t to second order."""
+    v0, v1 = _loss_weights(weighting)
+    first_data = int(np.count_nonzero(weighting.roles[:, 0] == REFERENCE))
+    expected = float(v0.sum())
+    first, second = moments(features, v0[:first_data], slice(0, first_data))
+    score = Score(Eigenbasis.of(first / expected, second / expected), expected)
+    rotated = score.rotate(weighted_difference(features, weighting))
+    solution = score.solution(rotated, ridge / (expected * null_curvature(settings.loss)))
+    w = solution.coefficients[:, 0]
+    return SingleFit(
+        centers=features.basis.pivots,
+        coefficients=features.basis.coefficients(w),
+        statistic=float(solution.statistic[0]),
+        converged=True,
+        iterations=1,
+        decrement=0.0,
+        trace_error=features.basis.trace_error,
+        spectrum=score.basis.spectrum,
+        gap=_gap(feature_sums(features, w), v0, v1),
+    )
 
 
 def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float], settings: Settings) -> SingleFit:
@@ -230,6 +258,7 @@ def check_settings(
     tolerance: float | None,
     trace_error: float | None,
     max_rank: int = MAX_RANK,
+    statistic: str = "likelihood-ratio",
 ) -> Settings:
     """Settings from what a user gave, or an `InputError` that says what to give."""
     several = isinstance(penalty, Sequence | np.ndarray) and not isinstance(penalty, str) and np.ndim(penalty) == 1
@@ -251,4 +280,8 @@ def check_settings(
         raise InputError(f"tolerance={tolerance!r}: the Newton decrement to reach must be positive, such as 1e-3")
     if trace_error is not None and not 0 <= as_number(trace_error, "trace_error") < 1:
         raise InputError(f"trace_error={trace_error!r}: the part of the kernel to leave out must be in [0, 1)")
-    return Settings(loss, penalties, newton_steps, solver, precision, tolerance, trace_error, max_rank)
+    if statistic not in STATISTICS:
+        raise InputError(f"statistic={statistic!r} is not known; choose one of {', '.join(map(repr, STATISTICS))}")
+    if statistic == "score" and solver != "newton":
+        raise InputError(f"statistic='score' needs no solver, and solver={solver!r} has no eigenvalues: leave it out")
+    return Settings(loss, penalties, newton_steps, solver, precision, tolerance, trace_error, max_rank, statistic)

@@ -15,31 +15,38 @@ import numpy as np
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.files import write_atomically
-from lanner.inference.experiment import Experiment
+from lanner.inference.combination import frozen_toys
+from lanner.inference.ladder import Ladder
 from lanner.inference.plan import Plan
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
-from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, plan_search
+from lanner.run.judge import Judge
+from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, default_toys, plan_search
 from lanner.run.result import SearchResult
-from lanner.run.search import judge
 from lanner.run.store import array_digest
 from lanner.run.toys import ToyRun, run_toys
 
-FORMAT = "lanner.calibration/1"
+FORMAT = "lanner.calibration/2"
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Toys of a plan, the reference they were drawn from, and where they are kept."""
+    """Toys of a plan at each of its scales, the reference they were drawn from, and where they are kept."""
 
-    plan: Plan
+    plans: tuple[Plan, ...]
+    combination: str
     reference: Sample
     toys: ToyRun
     folder: Path
 
     def __len__(self) -> int:
-        return len(self.toys.statistics)
+        return int(self.toys.statistics.shape[1])
+
+    @property
+    def plan(self) -> Plan:
+        """What the scales have in common."""
+        return self.plans[0]
 
 
 def calibrate(
@@ -47,7 +54,7 @@ def calibrate(
     *,
     expected: float,
     output: str | Path,
-    toys: int = 300,
+    toys: int | None = None,
     memory: float | str | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
@@ -62,22 +69,25 @@ def calibrate(
     if fit.null != "reference":
         raise InputError(f"null={fit.null!r} needs the data; a calibration that is kept needs null='reference'")
     budget = memory_budget(memory)
-    plan = plan_search(reference, None, expected=expected, options=fit, memory=budget)
+    plans = plan_search(reference, None, expected=expected, options=fit, memory=budget)
+    toys = default_toys(plans) if toys is None else toys
     folder = Path(output)
-    experiment = Experiment.prepare(plan, reference, None, memory=budget)
-    made = run_toys(experiment, toys, folder=folder / "toys", events_digest=_digest(reference), progress=progress)
+    ladder = Ladder.prepare(plans, reference, None, memory=budget)
+    made = run_toys(ladder, toys, folder=folder / "toys", events_digest=_digest(reference), progress=progress)
     buffer = io.BytesIO()
     arrays = {"features": reference.features} | ({} if reference.weights is None else {"weights": reference.weights})
     np.savez(buffer, **arrays)
     write_atomically(folder / "reference.npz", buffer.getvalue())
     description = {
         "format": FORMAT,
-        "plan": plan.settings() | {"chosen": list(plan.chosen)},
+        "plan": plans[0].settings() | {"chosen": list(plans[0].chosen)},
+        "scales": [[p.width, p.penalty] for p in plans],
+        "combination": fit.combination,
         "reference": _digest(reference),
         "toys": toys,
     }
     write_atomically(folder / "calibration.json", json.dumps(description, indent=1))
-    return Calibration(plan, reference, made, folder)
+    return Calibration(plans, fit.combination, reference, made, folder)
 
 
 def load_calibration(folder: str | Path) -> Calibration:
@@ -91,6 +101,8 @@ def load_calibration(folder: str | Path) -> Calibration:
         if found["format"] != FORMAT:
             raise InputError(f"{path} is of another version ({found['format']}, not {FORMAT})")
         plan = Plan.from_settings(found["plan"] | {"chosen": tuple(found["plan"]["chosen"])})
+        plans = tuple(replace(plan, width=float(w), penalty=float(p)) for w, p in found["scales"])
+        combination = str(found["combination"])
         with open(folder / "reference.npz", "rb") as raw, np.load(raw, allow_pickle=False) as file:
             reference = Sample(file["features"], plan.names, file["weights"] if "weights" in file.files else None)
     except InputError:
@@ -99,7 +111,7 @@ def load_calibration(folder: str | Path) -> Calibration:
         raise InputError(f"{folder} holds a damaged calibration ({type(error).__name__}: {error})") from error
     if _digest(reference) != found["reference"]:
         raise InputError(f"{folder}/reference.npz is not the reference that the toys were drawn from; calibrate again")
-    return Calibration(plan, reference, _stored_toys(folder, plan, found), folder)
+    return Calibration(plans, combination, reference, _stored_toys(folder, plans, found), folder)
 
 
 def apply(
@@ -121,8 +133,8 @@ def apply(
             )
         data = match_columns(calibration.reference, check_sample(data, "data", MIN_DATA))
         check_count(plan, len(data))
-        experiment = Experiment.prepare(plan, calibration.reference, data, memory=memory_budget(memory))
-        result = judge(experiment, calibration.toys)
+        ladder = Ladder.prepare(calibration.plans, calibration.reference, data, memory=memory_budget(memory))
+        result = Judge(ladder, calibration.combination).result(calibration.toys, frozen_toys(len(calibration)))
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
 
 
@@ -130,8 +142,8 @@ def _digest(reference: Sample) -> str:
     return array_digest(reference.features, reference.weights)
 
 
-def _stored_toys(folder: Path, plan: Plan, found: dict[str, Any]) -> ToyRun:
+def _stored_toys(folder: Path, plans: tuple[Plan, ...], found: dict[str, Any]) -> ToyRun:
     from lanner.run.toys import open_store, read_toys
 
-    store = open_store(folder / "toys", plan, found["reference"])
+    store = open_store(folder / "toys", plans, found["reference"])
     return read_toys(store, int(found["toys"]))

@@ -30,10 +30,14 @@ class Config(BaseModel):
     extra: list[str] = Field(default_factory=list)
     drop_nan: bool = False
     expected: Annotated[float, Field(gt=0, allow_inf_nan=False)] | Literal["observed"] | None = None
-    toys: int = Field(default=300, ge=1)
+    toys: int | None = Field(default=None, ge=1)
+    statistic: Literal["likelihood-ratio", "score"] | None = None
+    combination: Literal["harmonic", "smallest", "product", "average"] = "harmonic"
+    until_z: float | None = Field(default=None, gt=0, le=6)
+    p_precision: float = Field(default=0.3, ge=0.01, le=1)
     null: Literal["reference", "permutation"] = "reference"
     scaling: Literal["standard", "authors", "none"] = "standard"
-    width: float | None = Field(default=None, gt=0)
+    width: Annotated[float, Field(gt=0)] | Literal["auto"] | None = None
     penalty: float | None = Field(default=None, gt=0)
     centers: int | None = Field(default=None, ge=1)
     newton_steps: int | None = Field(default=None, ge=1)
@@ -48,7 +52,10 @@ class Config(BaseModel):
 
     def fit_options(self) -> dict[str, Any]:
         """The settings that `search`, `calibrate`, `power` and `tune` take as keyword arguments."""
-        names = ("null", "width", "penalty", "centers", "newton_steps", "loss", "precision", "seed", "reference_size")
+        names = (
+            "null", "statistic", "combination", "width", "penalty", "centers", "newton_steps", "loss", "precision",
+            "seed", "reference_size",
+        )  # fmt: skip
         chosen = {name: getattr(self, name) for name in names}
         return chosen | {"scaling": None if self.scaling == "none" else self.scaling}
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +14,12 @@ from lanner.errors import InputError
 from lanner.files import write_atomically
 from lanner.inference.null import Null
 from lanner.inference.plan import Plan
+from lanner.inference.sequential import Stopping
 from lanner.inference.significance import Chi2Fit
+from lanner.inference.tail import FittedTail
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.ratio import LearnedRatio
-from lanner.run.result import SCHEMA, SearchResult
+from lanner.run.result import SCHEMA, Combined, ScaleResult, SearchResult
 
 
 def save_result(result: SearchResult, folder: str | Path) -> Path:
@@ -26,9 +30,10 @@ def save_result(result: SearchResult, folder: str | Path) -> Path:
     arrays = {
         "statistics": result.null.statistics,
         "converged": result.null.converged,
-        "analytic_weights": result.null.analytic.weights,
         "reference_draws": result.reference_draws,
     }
+    if result.null.analytic is not None:
+        arrays["analytic_weights"] = result.null.analytic.weights
     if result.null_coefficients is not None:
         arrays["null_coefficients"] = result.null_coefficients
     buffer = io.BytesIO()
@@ -56,7 +61,12 @@ def load_result(folder: str | Path) -> SearchResult:
         return SearchResult(
             statistic=float(arrays["reference_draws"][0]),
             null=Null(
-                null["kind"], arrays["statistics"], arrays["converged"], WeightedChi2(arrays["analytic_weights"]), chi2
+                null["kind"],
+                arrays["statistics"],
+                arrays["converged"],
+                analytic=WeightedChi2(arrays["analytic_weights"]) if "analytic_weights" in arrays else None,
+                chi2=chi2,
+                tail=None if plain["tail"] is None else FittedTail(**_only(FittedTail, plain["tail"])),
             ),
             reference_draws=arrays["reference_draws"],
             ratio=LearnedRatio.load(folder / "ratio.npz"),
@@ -67,6 +77,8 @@ def load_result(folder: str | Path) -> SearchResult:
             null_coefficients=arrays.get("null_coefficients"),
             inputs=tuple(plain["inputs"].items()),
             digests=tuple(plain["samples"]["digests"].items()),
+            stopping=None if null["stopping"] is None else Stopping(**null["stopping"]),
+            combined=None if plain["combined"] is None else _combined(plain["combined"]),
             seconds=plain["seconds"],
         )
     except InputError:
@@ -75,3 +87,12 @@ def load_result(folder: str | Path) -> SearchResult:
         raise InputError(
             f"{folder} holds a damaged result ({type(error).__name__}: {error}); run the search again"
         ) from error
+
+
+def _combined(plain: dict[str, Any]) -> Combined:
+    return Combined(**plain | {"scales": tuple(ScaleResult(**scale) for scale in plain["scales"])})
+
+
+def _only(kind: Any, plain: dict[str, Any]) -> dict[str, Any]:
+    """The entries that are fields of a dataclass."""
+    return {f.name: plain[f.name] for f in fields(kind)}

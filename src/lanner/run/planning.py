@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanner.errors import InputError, LannerWarning
 from lanner.events import Sample
 from lanner.events.sample import check_varies
+from lanner.inference.combination import check_combination
 from lanner.inference.plan import MIN_RATIO, Plan, make_plan
+from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
+from lanner.inference.seeds import Stream, generator
 from lanner.inference.tuning import Tuning, tune
 from lanner.model.fit import check_enough
 from lanner.model.loss import loss_by_name
-from lanner.model.single import Settings, check_settings
+from lanner.model.single import STATISTICS, Settings, check_settings
 
 MANY_SIGMA = 5.0
+TOYS, SCORE_TOYS = 300, 1000
 
 
 class CountWarning(LannerWarning):
@@ -34,8 +39,10 @@ class FitOptions:
     """The options that `search`, `calibrate`, `power` and `tune` share. None: chosen from the reference."""
 
     null: str = "reference"
+    statistic: str | None = None
+    combination: str = "harmonic"
     scaling: str | None = "standard"
-    width: float | None = None
+    width: float | str | None = None  # None: a ladder; "auto": one
     penalty: float | None = None
     centers: int | None = None
     newton_steps: int | None = None
@@ -58,33 +65,77 @@ class FitOptions:
             trace_error=self.trace_error,
         )
 
+    def chosen_statistic(self) -> str:
+        """The score where widths are left open, the likelihood ratio where one is given."""
+        if self.statistic is None:
+            return "score" if self.width is None else "likelihood-ratio"
+        if self.statistic not in STATISTICS:
+            raise InputError(
+                f"statistic={self.statistic!r} is not known; choose one of {', '.join(map(repr, STATISTICS))}"
+            )
+        return self.statistic
+
+    def single_width(self) -> float | None:
+        """A width that was given; None where one or several are to be chosen."""
+        if isinstance(self.width, str):
+            if self.width != "auto":
+                raise InputError(f"width={self.width!r}: give a number, 'auto' for one from the reference, or nothing")
+            return None
+        return self.width
+
+
+def default_toys(plans: Sequence[Plan]) -> int:
+    """How many null toys, if nobody says."""
+    return SCORE_TOYS if all(p.statistic == "score" for p in plans) else TOYS
+
 
 def plan_search(
     reference: Sample, data: Sample | None, *, expected: float | None, options: FitOptions, memory: int
-) -> Plan:
-    """The plan of a search; a penalty that was left open is the smallest stable one (`tune`)."""
-    settings = options.settings()
-    chosen = []
-    penalty = options.penalty
-    if penalty is None:
-        penalty = _stable_penalty(reference, data, expected, options, memory)
-        chosen.append(
-            f"penalty {penalty:g}: ten times the smallest at which toys of a part of the reference are stable"
-        )
+) -> tuple[Plan, ...]:
+    """The plan of a search at each of its scales: those given, or chosen from the reference."""
+    check_combination(options.combination)
+    settings, statistic = options.settings(), options.chosen_statistic()
     plan = make_plan(
         reference,
         data,
         expected=expected,
         null=options.null,
-        width=options.width,
-        penalty=penalty,
+        width=options.single_width(),
+        penalty=settings.penalties[-1],
         centers=options.centers,
         scaling=options.scaling,
         seed=options.seed,
         settings=settings,
         reference_size=options.reference_size,
     )
-    return replace(plan, chosen=(*plan.chosen, *chosen))
+    plan = replace(plan, statistic=statistic)
+    chosen = list(plan.chosen)
+    widths = [plan.width]
+    if options.width is None:
+        events = reference.features if options.null != "permutation" or data is None else _pooled(reference, data)
+        widths = ladder_of_widths(plan.scaling.apply(events), generator(plan.seed, Stream.WIDTH))
+        low, high = QUANTILES
+        chosen = [c for c in chosen if not c.startswith("width ")] + [
+            f"widths {', '.join(f'{w:.3g}' for w in widths)}: in equal ratios from the {low:.0%} to the {high:.0%} "
+            "quantile of the distances between reference events"
+        ]
+    penalties: Sequence[float] = [plan.penalty]
+    if options.penalty is None and (statistic == "score" or options.width is None):
+        deviations = DEVIATIONS[statistic]
+        events_per_fit = plan.reference_size + plan.expected
+        penalties = [penalty_for(d, events=events_per_fit, loss=settings.loss) for d in deviations]
+        chosen.append(
+            f"penalt{'ies' if len(penalties) > 1 else 'y'} {', '.join(f'{p:.2g}' for p in penalties)}: for log-ratios "
+            f"of about {', '.join(f'{d:g}' for d in deviations)}"
+        )
+    elif options.penalty is None:
+        penalties = [_stable_penalty(reference, data, expected, options, memory)]
+        chosen.append(
+            f"penalty {penalties[0]:g}: ten times the smallest at which toys of a part of the reference are stable"
+        )
+    return tuple(
+        replace(plan, width=width, penalty=penalty, chosen=tuple(chosen)) for width in widths for penalty in penalties
+    )
 
 
 def tune_reference(
@@ -105,7 +156,7 @@ def tune_reference(
         settings=options.settings(),
         seed=options.seed,
         memory=memory,
-        width=options.width,
+        width=options.single_width(),
         penalty=options.penalty,
         centers=options.centers,
         plateau=plateau,
@@ -119,7 +170,7 @@ def _stable_penalty(
 ) -> float:
     """The smallest stable penalty; for a permutation, of the pooled sample relabelled, blind to who is who."""
     if options.null == "permutation" and data is not None:
-        pooled = Sample(np.vstack([reference.features, data.features]), reference.names)
+        pooled = Sample(_pooled(reference, data), reference.names)
         wanted = float(len(data))
         return tune_reference(
             pooled, expected=wanted, options=options, memory=memory, plateau=False, relabelled=True
@@ -129,6 +180,10 @@ def _stable_penalty(
     unweighted = Sample(reference.features, reference.names)
     room = 0.2 * len(reference)
     return tune_reference(unweighted, expected=min(wanted, room), options=options, memory=memory, plateau=False).penalty
+
+
+def _pooled(reference: Sample, data: Sample) -> NDArray[np.float64]:
+    return np.vstack([reference.features, data.features])
 
 
 def check_sample(source: Any, label: str, least: int) -> Sample:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,44 +11,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.events import match_columns
-from lanner.inference.experiment import Experiment
+from lanner.inference.combination import Combination, frozen_toys
 from lanner.inference.null import Null
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.significance import fit_chi2
-from lanner.inference.toys import ReferenceScheme
-from lanner.machine import memory_budget
-from lanner.model.fit import MIN_REFERENCE
-from lanner.model.problem import Solution
-from lanner.model.weightings import Draw
-from lanner.run.planning import FitOptions, check_expected, check_sample, plan_search
-from lanner.run.store import array_digest
-from lanner.run.toys import run_toys
+from lanner.inference.tail import fit_tail
+from lanner.run.injection import Injection
+from lanner.run.planning import FitOptions, default_toys
+from lanner.run.toys import ToyRun
 
 LEVELS = (2.0, 3.0, 5.0)
+# The laws that go beyond the toys, the best first.
+_LAWS = {"analytic": "analytic null", "tail": "fitted tail", "empirical": "toys alone"}
 
 
 @dataclass(frozen=True, eq=False)
 class Strength:
-    """What toy data with a signal gave at one strength."""
+    """What toy data with a signal gave at one strength, judged in several ways; None where a law does not exist."""
 
     signal_events: float
     statistics: NDArray[np.float64]
     z_empirical: NDArray[np.float64]  # bounded by the number of null toys
-    z_analytic: NDArray[np.float64]
-    z_chi2: NDArray[np.float64] | None
+    z_analytic: NDArray[np.float64] | None = None
+    z_chi2: NDArray[np.float64] | None = None
+    z_tail: NDArray[np.float64] | None = None
 
-    def band(self, kind: str = "analytic") -> tuple[float, float, float]:
+    @property
+    def best(self) -> str:
+        """The law to quote: of a single statistic the analytic null, of a combination the tail fitted to its toys."""
+        return next(kind for kind in _LAWS if getattr(self, f"z_{kind}") is not None)
+
+    def band(self, kind: str | None = None) -> tuple[float, float, float]:
         """16 %, 50 % and 84 % quantiles of Z."""
-        z = getattr(self, f"z_{kind}")
+        z = getattr(self, f"z_{kind or self.best}")
         if z is None:
             return (float("nan"),) * 3
         low, middle, high = np.quantile(z, [0.16, 0.5, 0.84])
         return float(low), float(middle), float(high)
 
-    def probability(self, level: float, kind: str = "analytic") -> float:
+    def probability(self, level: float, kind: str | None = None) -> float:
         """How often Z reaches a level."""
-        z = getattr(self, f"z_{kind}")
+        z = getattr(self, f"z_{kind or self.best}")
         return float("nan") if z is None else float(np.mean(z >= level))
 
 
@@ -66,7 +69,6 @@ class Power:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
-        kinds = ("empirical", "analytic", *(() if self.null.chi2 is None else ("chi2",)))
         return {
             "null_toys": len(self.null),
             "largest_empirical_z": self.reach,
@@ -79,7 +81,8 @@ class Power:
                             "z_16_50_84": list(s.band(kind)),
                             "probability": {f"{level:g} sigma": s.probability(level, kind) for level in LEVELS},
                         }
-                        for kind in kinds
+                        for kind in ("empirical", "analytic", "chi2", "tail")
+                        if getattr(s, f"z_{kind}") is not None
                     },
                 }
                 for s in self.strengths
@@ -87,8 +90,9 @@ class Power:
         }
 
     def __str__(self) -> str:
+        law = _LAWS[self.strengths[0].best]
         lines = [
-            f"{len(self.null)} null toys: empirical Z up to {self.reach:.2f}; beyond, the analytic null extrapolates",
+            f"{len(self.null)} null toys: empirical Z up to {self.reach:.2f}; Z below is that of the {law}",
             "",
             "signal   median Z (16 %, 84 %)     empirical median   P(2 sigma)  P(3 sigma)  P(5 sigma)",
         ]
@@ -107,7 +111,7 @@ def power(
     *,
     expected: float,
     signal_events: Sequence[float],
-    toys: int = 300,
+    toys: int | None = None,
     experiments: int = 100,
     alone: bool = False,
     label: str = "signal",
@@ -124,69 +128,72 @@ def power(
     which an interrupted run resumes, those with the signal under its `label`: several signals can share one folder and
     its null toys.
     """
-    check_expected(expected)
-    fit = FitOptions(**options)
-    if fit.null != "reference":
-        raise InputError(f"null={fit.null!r}: the power is that of null='reference'")
-    reference = check_sample(reference, "reference", MIN_REFERENCE)
-    signal = match_columns(reference, check_sample(signal, "signal", 1), labels=("reference", "signal"))
-    largest = max(signal_events, default=0.0)
-    if not signal_events or min(signal_events) < 0 or largest + 5 * largest**0.5 > len(signal):
-        raise InputError(
-            f"signal_events={list(signal_events)!r}: give strengths well below the {len(signal)} signal events"
-        )
-    budget = memory_budget(memory)
-    plan = plan_search(reference, None, expected=expected, options=fit, memory=budget)
-    experiment = Experiment.prepare(plan, reference, signal, memory=budget)
-    work = toys + experiments * len(signal_events)
-    made = run_toys(
-        experiment,
-        toys,
-        folder=None if output is None else Path(output) / "toys",
-        events_digest=array_digest(reference.features, reference.weights),
-        progress=None if progress is None else lambda done, _: progress(done, work),
+    injection = Injection.prepare(
+        reference,
+        signal,
+        expected=expected,
+        options=FitOptions(**options),
+        alone=alone,
+        output=output,
+        memory=memory,
     )
-    chi2 = fit_chi2(made.statistics, rng=generator(plan.seed, Stream.CALIBRATION))
-    null = Null(plan.null, made.statistics, made.converged, experiment.analytic_null(), chi2)
-    strengths = []
-    for k, mean in enumerate(signal_events):
-
-        def fit_signal(numbers: Sequence[int], told: Callable[[int], None] | None, mean: float = mean) -> Solution:
-            return experiment.fit([_with_signal(experiment, i, mean, alone) for i in numbers], told)
-
-        t = run_toys(
-            experiment,
-            experiments,
-            folder=None if output is None else Path(output) / f"{label}-{mean:g}",
-            events_digest=array_digest(reference.features, reference.weights, signal.features),
-            about={"signal_events": float(mean), "alone": alone},
-            fit=fit_signal,
-            progress=None
-            if progress is None
-            else lambda done, _, before=toys + k * experiments: progress(before + done, work),  # type: ignore[misc]
-        ).statistics
-        strengths.append(
-            Strength(
-                float(mean),
-                t,
-                np.array([null.empirical(x).z_score for x in t]),
-                np.asarray(null.analytic.z_score(t)),
-                None if chi2 is None else np.array([chi2.z_score(x) for x in t]),
-            )
+    largest = max(signal_events, default=0.0)
+    if not signal_events or min(signal_events) < 0 or largest + 5 * largest**0.5 > len(injection.signal):
+        raise InputError(
+            f"signal_events={list(signal_events)!r}: give strengths well below the {len(injection.signal)} events of "
+            "the signal"
         )
-    return Power(null, tuple(strengths))
+    toys = default_toys(injection.ladder.plans) if toys is None else toys
+    work = toys + experiments * len(signal_events)
+
+    def told(before: int) -> Callable[[int, int], None] | None:
+        return None if progress is None else lambda done, _: progress(before + done, work)
+
+    made = injection.null(toys, told(0))
+    scale = Yardstick.of(injection, made, options.get("combination", "harmonic"))
+    strengths = [
+        scale.measure(mean, injection.toys(mean, experiments, label=label, progress=told(toys + k * experiments)))
+        for k, mean in enumerate(signal_events)
+    ]
+    return Power(scale.null, tuple(strengths))
 
 
-def _with_signal(experiment: Experiment, i: int, mean: float, alone: bool) -> Draw:
-    """A null toy of another stream, with Poisson(mean) of the signal's events among its data, or as its data."""
-    scheme = experiment.scheme
-    assert isinstance(scheme, ReferenceScheme)
-    # Toys of `power` lie far beyond any number of null toys, so that the two never share one.
-    strength = 1 + round(1000 * mean)
-    toy = scheme.toy(10**9 * strength + i)
-    rng = generator(scheme.seed, Stream.POWER, strength, i)
-    number = min(int(rng.poisson(mean)), scheme.data_size)
-    signal = scheme.reference + rng.choice(scheme.data_size, number, replace=False)
-    if alone:
-        return replace(toy, data=signal, left_out=np.concatenate([toy.left_out, toy.data]))
-    return replace(toy, data=np.concatenate([toy.data, signal]))
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """The null by which toys with a signal are judged, of one scale or of several combined."""
+
+    null: Null
+    combination: Combination | None
+
+    @classmethod
+    def of(cls, injection: Injection, made: ToyRun, kind: str) -> Yardstick:
+        """From null toys, some of which freeze the combination."""
+        ladder = injection.ladder
+        plan, rng = ladder.first.plan, generator(ladder.first.plan.seed, Stream.CALIBRATION)
+        if len(ladder.scales) == 1:
+            t = made.statistics[0]
+            return cls(Null(plan.null, t, made.converged[0], ladder.first.analytic_null(), fit_chi2(t, rng=rng)), None)
+        laws = [e.analytic_moments() for e in ladder.scales]
+        frozen = frozen_toys(made.statistics.shape[1])
+        combination = Combination.freeze(kind, laws, made.statistics[:, :frozen])
+        t = combination(made.statistics[:, frozen:])
+        converged = np.all(made.converged[:, frozen:], axis=0)
+        return cls(Null(plan.null, t, np.asarray(converged), tail=fit_tail(t, rng=rng)), combination)
+
+    def measure(self, mean: float, made: ToyRun) -> Strength:
+        """Z of toys with a signal."""
+        null = self.null
+        t = made.statistics[0] if self.combination is None else self.combination(made.statistics)
+        tail = null.tail
+        empirical = np.array([null.empirical(x).z_score for x in t])
+        return Strength(
+            float(mean),
+            t,
+            empirical,
+            None if null.analytic is None else np.asarray(null.analytic.z_score(t)),
+            None if null.chi2 is None else np.array([null.chi2.z_score(x) for x in t]),
+            # Below its threshold the tail is no law: there the toys are many.
+            None
+            if tail is None
+            else np.array([tail.z_score(x) if x > tail.threshold else z for x, z in zip(t, empirical, strict=True)]),
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 
 from lanner.inference.null import Null
 from lanner.inference.plan import Plan
+from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, z_of_log_p
 from lanner.model.ratio import LearnedRatio
 from lanner.reprs import as_html, as_text
 
-SCHEMA = "lanner.result/1"
+SCHEMA = "lanner.result/2"
 _PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
+
+
+_LISTED = 10_000  # toys in the JSON; a folder keeps all of them beside it
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,57 @@ class Extrapolation:
 
     p_value: float
     z_score: float
+    z_error: float | None = None  # of a law that was fitted
+    is_bound: bool = False  # further out than the law can be trusted: Z is at least this
+
+    def words(self) -> str:
+        """Z, with its error if there is one."""
+        sign = ">" if self.is_bound else "="
+        return f"Z {sign} {self.z_score:.1f}" + ("" if self.z_error is None else f" ± {self.z_error:.1f}")
+
+
+@dataclass(frozen=True)
+class ScaleResult:
+    """What one width and penalty of several has to say by itself."""
+
+    width: float
+    penalty: float
+    deviation: float  # the size of log-ratios that the penalty looks for
+    rank: int
+    statistic: float
+    exceedances: int  # toys at or above the statistic
+    toys: int
+    local_p: float  # by the frozen map that makes scales comparable: smooth, and not counted
+    local_z: float  # its Z: not corrected for the number of scales
+    null_mean: float
+    null_spread: float
+    analytic_mean: float
+    analytic_spread: float
+
+    @property
+    def empirical(self) -> EmpiricalP:
+        """By the toys."""
+        return EmpiricalP(self.exceedances, self.toys)
+
+
+@dataclass(frozen=True)
+class Combined:
+    """How several scales became one p-value."""
+
+    kind: str  # of combination
+    frozen: int  # toys that made the scales comparable, apart from those that are counted
+    speaks: int  # the scale with the smallest p: its ratio is the one shown
+    scales: tuple[ScaleResult, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """What a search found.
 
-    `p_value` and `z_score` are empirical, from the null toys. `chi2` (None where no chi2 describes the toys) and
-    `analytic` extrapolate beyond them. `reference_draws` is t for several draws of the reference, of which the
-    first is `statistic`.
+    `p_value` and `z_score` are empirical, from the null toys. Beyond them extrapolate, of a single statistic,
+    `analytic` and `chi2` (None where no chi2 describes the toys), of a combination of scales, `tail`. `reference_draws`
+    is the statistic for several draws of the reference, of which the first is `statistic`. `ratio` and `plan` are, of
+    several scales, those of the one that speaks.
     """
 
     statistic: float
@@ -51,12 +97,15 @@ class SearchResult:
     null_coefficients: NDArray[np.float64] | None = None
     inputs: tuple[tuple[str, str], ...] = ()  # names and descriptions of the files, where there were any
     digests: tuple[tuple[str, str], ...] = ()  # of the reference's and the data's events, to know them again
+    stopping: Stopping | None = None  # where the number of toys was not fixed beforehand
+    combined: Combined | None = None  # where there are several scales
     seconds: float = 0.0
 
     @property
     def empirical(self) -> EmpiricalP:
         """Exceedances and toys behind the p-value."""
-        return self.null.empirical(self.statistic)
+        found = None if self.stopping is None else self.stopping.judge(self.statistic, self.null.statistics)
+        return self.null.empirical(self.statistic) if found is None else found
 
     @property
     def p_value(self) -> float:
@@ -80,21 +129,42 @@ class SearchResult:
         return None if fit is None else Extrapolation(fit.p_value(self.statistic), fit.z_score(self.statistic))
 
     @property
-    def analytic(self) -> Extrapolation:
-        """From the analytic null: no toy in it."""
+    def analytic(self) -> Extrapolation | None:
+        """From the analytic null of a single statistic: no toy in it."""
+        if self.null.analytic is None:
+            return None
         log_p = float(self.null.analytic.logsf(self.statistic))
         return Extrapolation(math.exp(log_p), z_of_log_p(log_p))
+
+    @property
+    def tail(self) -> Extrapolation | None:
+        """From the tail fitted to the toys of a combination."""
+        if self.null.tail is None:
+            return None
+        tail = self.null.tail
+        log_p, error = tail.log_p(self.statistic), tail.z_error(self.statistic)
+        return Extrapolation(math.exp(log_p), z_of_log_p(log_p), error, is_bound=self.statistic > tail.limit)
+
+    @property
+    def beyond(self) -> tuple[str, Extrapolation] | None:
+        """The law that goes beyond the toys, by name, if there is one that they confirm."""
+        if self.analytic is not None and self.null.analytic_confirmed:
+            return "analytic null", self.analytic
+        if self.tail is not None and self.statistic > self.null.tail.threshold:  # type: ignore[union-attr]
+            return "tail fitted to them", self.tail
+        return None
 
     def verdict(self) -> str:
         """The outcome in one sentence."""
         p, bound = self.empirical, self.empirical.is_bound
         sign = "<" if bound else "="
         numbers = f"p {sign} {p.p_value:.2g}, Z {'>' if bound else '='} {p.z_score:.2f}"
-        beyond = self.analytic.z_score if self.null.analytic_confirmed else None
+        name, law = self.beyond or ("", None)
+        beyond = None if law is None else law.z_score
         if self.plan.fixed is not None:
             numbers += "; the shape alone was tested"
         if bound:
-            says = "no law agrees with the toys" if beyond is None else f"the analytic null says Z = {beyond:.1f}"
+            says = "no law agrees with the toys" if law is None else f"the {name} says {law.words()}"
             numbers += f"; none of {p.toys} toys reaches t, beyond them {says}"
         if p.z_score >= 3 or (bound and beyond is not None and beyond >= 3):
             words = "The data depart from the reference"
@@ -117,7 +187,7 @@ class SearchResult:
         """Everything but the arrays of the fit, as plain JSON."""
         low, high = self.p_value_interval
         z_low, z_high = self.empirical.z_interval
-        fit, chi2, analytic = self.null.chi2, self.chi2, self.analytic
+        fit, chi2, tail = self.null.chi2, self.chi2, self.tail
         return {
             "schema": SCHEMA,
             "verdict": self.verdict(),
@@ -128,24 +198,31 @@ class SearchResult:
             "z_score": _number(self.z_score),
             "z_score_interval": [_number(z_low), None if z_high is None else _number(z_high)],
             "chi2": None if chi2 is None else {"p_value": _number(chi2.p_value), "z_score": _number(chi2.z_score)},
-            "analytic": {
-                "p_value": _number(analytic.p_value),
-                "z_score": _number(analytic.z_score),
-                "confirmed": self.null.analytic_confirmed,
-                "mean": self.null.analytic.mean,
-                "spread": self.null.analytic.std,
-            },
+            "analytic": self._analytic(),
+            "tail": None
+            if tail is None
+            else {
+                "p_value": _number(tail.p_value),
+                "z_score": _number(tail.z_score),
+                "z_error": None if tail.z_error is None else _number(tail.z_error),
+                "is_bound": tail.is_bound,
+            }
+            | asdict(self.null.tail),  # type: ignore[arg-type]
+            "combined": None if self.combined is None else asdict(self.combined),
             "null": {
                 "kind": self.null.kind,
                 "toys": len(self.null),
                 "exceedances": self.empirical.exceedances,
+                "counted": self.empirical.toys,
+                "sequential": self.empirical.sequential,
+                "stopping": None if self.stopping is None else asdict(self.stopping),
                 "dof": None if fit is None else fit.dof,
                 "dof_error": None if fit is None else fit.dof_error,
                 "goodness_of_fit": None if fit is None else fit.goodness_of_fit,
                 "not_finite": self.null.not_finite,
                 "not_positive": self.null.not_positive,
                 "not_converged": self.null.not_converged,
-                "statistics": [_number(t) for t in self.null.statistics],
+                "statistics": [_number(t) for t in self.null.statistics[:_LISTED]],
             },
             "reference_draws": [_number(t) for t in self.reference_draws],
             "fit": {
@@ -170,6 +247,18 @@ class SearchResult:
             "seconds": self.seconds,
         }
 
+    def _analytic(self) -> dict[str, Any] | None:
+        law, found = self.null.analytic, self.analytic
+        if law is None or found is None:
+            return None
+        return {
+            "p_value": _number(found.p_value),
+            "z_score": _number(found.z_score),
+            "confirmed": self.null.analytic_confirmed,
+            "mean": law.mean,
+            "spread": law.std,
+        }
+
     def to_json(self, indent: int | None = 1) -> str:
         """`to_dict` as text; its schema is `lanner/run/result.schema.json`."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
@@ -184,38 +273,67 @@ class SearchResult:
 
     def _rows(self) -> list[tuple[str, str]]:
         low, high = self.p_value_interval
-        fit, chi2 = self.null.chi2, self.chi2
         draws = ", ".join(f"{t:.2f}" for t in self.reference_draws)
-        empirical, analytic, plan = self.empirical, self.null.analytic, self.plan
+        empirical, plan = self.empirical, self.plan
+        until = ", until so many did" if empirical.sequential else ""
         rows = [
-            ("t", f"{self.statistic:.3f} (draws of the reference: {draws})"),
+            ("combined" if self.combined else "t", f"{self.statistic:.3f} (draws of the reference: {draws})"),
             (
                 "p, empirical",
-                f"{self.p_value:.3g} ({empirical.exceedances} of {len(self.null)} toys), 95 %: {low:.2g} to {high:.2g}",
+                f"{self.p_value:.3g} ({empirical.exceedances} of {empirical.toys} toys{until}), "
+                f"95 %: {low:.2g} to {high:.2g}",
             ),
+            *(self._single_rows() if self.combined is None else self._combined_rows(self.combined)),
+            ("features", ", ".join(plan.names)),
+            ("samples", f"{self.reference_total} reference, {self.data_size} data, {plan.expected:g} expected"),
+            (
+                "fit" if self.combined is None else "shown",
+                f"width {plan.width:.4g}, penalty {plan.penalty:.3g}, {plan.centers} centres, rank {self.ratio.rank}",
+            ),
+        ]
+        return rows + [("warning", text) for text in self.warnings]
+
+    def _single_rows(self) -> list[tuple[str, str]]:
+        law, found, fit, chi2 = self.null.analytic, self.analytic, self.null.chi2, self.chi2
+        assert law is not None
+        assert found is not None
+        rows = [
             (
                 "analytic null",
-                f"Z = {self.analytic.z_score:.2f}, t = {analytic.mean:.1f} +- {analytic.std:.1f} expected"
+                f"Z = {found.z_score:.2f}, t = {law.mean:.1f} +- {law.std:.1f} expected"
                 + ("" if self.null.analytic_confirmed else "; NOT confirmed by the toys"),
-            ),
+            )
         ]
         if fit is None or chi2 is None:
             n = self.null.not_positive
-            hint = f"; a penalty above {plan.penalty:g} makes them stable" if n else ""
+            hint = f"; a penalty above {self.plan.penalty:g} makes them stable" if n else ""
             rows.append(("chi2", f"none: {n} of {len(self.null)} toys {'has' if n == 1 else 'have'} t <= 0{hint}"))
         else:
             rows.append(
                 ("chi2", f"Z = {chi2.z_score:.2f} (dof {fit.dof:.2f}, goodness of fit p = {fit.goodness_of_fit:.2g})")
             )
-        rows += [
-            ("features", ", ".join(plan.names)),
-            ("samples", f"{self.reference_total} reference, {self.data_size} data, {plan.expected:g} expected"),
+        return rows
+
+    def _combined_rows(self, combined: Combined) -> list[tuple[str, str]]:
+        rows = [
             (
-                "fit",
-                f"width {plan.width:.4g}, penalty {plan.penalty:g}, {plan.centers} centres, rank {self.ratio.rank}",
-            ),
+                "scales",
+                f"{len(combined.scales)}, combined by the {combined.kind} mean of p"
+                if combined.kind == "harmonic"
+                else f"{len(combined.scales)}, combined by {combined.kind} p",
+            )
         ]
-        return rows + [("warning", text) for text in self.warnings]
+        if self.tail is not None:
+            rows.append(("fitted tail", f"{self.tail.words()}, an extrapolation"))
+        widths = sorted({s.width for s in combined.scales})
+        for width in widths:
+            local = ", ".join(
+                f"{s.local_z:.2f}{'*' if k == combined.speaks else ''}"
+                for k, s in enumerate(combined.scales)
+                if s.width == width
+            )
+            rows.append((f"width {width:.3g}", f"local Z = {local}"))
+        return rows
 
 
 def versions() -> dict[str, str]:

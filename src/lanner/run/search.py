@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from lanner.errors import ConvergenceWarning
 from lanner.events import match_columns
-from lanner.inference.experiment import Experiment
-from lanner.inference.null import Null
+from lanner.inference.combination import MOST_FROZEN, frozen_toys
+from lanner.inference.ladder import Ladder
 from lanner.inference.plan import Generator
-from lanner.inference.seeds import Stream
-from lanner.inference.seeds import generator as seeded
-from lanner.inference.significance import fit_chi2
+from lanner.inference.sequential import Stopping
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
-from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, plan_search, usable_null
+from lanner.run.judge import Judge
+from lanner.run.planning import (
+    FitOptions,
+    check_count,
+    check_expected,
+    check_sample,
+    default_toys,
+    plan_search,
+    usable_null,
+)
 from lanner.run.result import SearchResult
-from lanner.run.store import array_digest, sample_digest
-from lanner.run.toys import ToyRun, run_toys
+from lanner.run.store import array_digest
+from lanner.run.toys import ToyMaker, ToyRun
 
-DRAWS = 5  # of the reference, for the data's fit
+_FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 
 
 def search(
@@ -35,10 +38,14 @@ def search(
     data: Any,
     *,
     expected: float | None,
-    toys: int = 300,
+    toys: int | None = None,
     null: str = "reference",
+    statistic: str | None = None,
+    combination: str = "harmonic",
+    until_z: float | None = None,
+    p_precision: float = 0.3,
     scaling: str | None = "standard",
-    width: float | None = None,
+    width: float | str | None = None,
     penalty: float | None = None,
     centers: int | None = None,
     newton_steps: int | None = None,
@@ -53,17 +60,28 @@ def search(
     reference_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchResult:
-    """Test whether the data follow the reference: fit both, and fit toys that do, and count.
+    """Test whether the data follow the reference: a statistic of the two, the same of toys that do, and a count.
+
+    Without a width, five widths and three penalties, chosen from the reference, are tested by the score statistic and
+    combined. With a width it is the paper's test: the likelihood ratio of one fit.
 
     Args:
         reference, data: arrays, dictionaries of columns, data frames or `Sample`s.
         expected: N(0), the number of data events that the reference predicts. None tests the shape alone.
-        toys: how many null toys; their number limits the smallest p-value to 1 / (toys + 1).
+        toys: how many null toys; their number limits the smallest p-value to 1 / (toys + 1). Of several scales, a third
+            of the toys, 500 at most, goes into making them comparable. None: 300, or 1000 of the score statistic, whose
+            toys are cheap.
         null: where toys come from: "reference" (the paper), "permutation" (reference and data pooled and relabelled:
             exact, but blind to the number of events) or "generator" (see `generator`).
+        statistic: "likelihood-ratio" (the paper's t) or "score" (t to second order, which needs no fit). None: the
+            score without a width, the likelihood ratio with one.
+        combination: of several scales: "harmonic", "smallest", "product" or "average" of their p-values.
+        until_z: make toys until a p-value of that many standard deviations would be known to `p_precision` (relative),
+            or until it is as well known that the data are less remarkable; `toys` is then the most there may be.
         scaling: "standard", "authors" or None, learned on the reference alone.
-        width, penalty, centers, newton_steps, loss, precision, tolerance, trace_error: as in `fit_ratio`.
-            A width, penalty or number of centres left at None is chosen from the reference, and the result says how.
+        width: of the kernel; "auto" for one from the reference; None for a ladder of several.
+        penalty, centers, newton_steps, loss, precision, tolerance, trace_error: as in `fit_ratio`. A penalty or number
+            of centres left at None is chosen from the reference, and the result says how.
         reference_size: N0, how many reference events each fit uses; None for all, less the room for a toy's data.
         seed: one number from which every toy's own seed follows.
         generator: a function (n, rng) -> n events of the reference model, for null="generator".
@@ -74,7 +92,7 @@ def search(
     >>> import lanner, numpy as np
     >>> rng = np.random.default_rng(1)
     >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
-    >>> result = lanner.search(reference, data, expected=200, toys=50, seed=1)
+    >>> result = lanner.search(reference, data, expected=200, toys=90, seed=1)
     >>> 0 < result.p_value <= 1
     True
     """
@@ -85,6 +103,8 @@ def search(
         data = match_columns(reference, check_sample(data, "data", MIN_DATA))
         options = FitOptions(
             null=usable_null(null, reference, data, expected),
+            statistic=statistic,
+            combination=combination,
             scaling=scaling,
             width=width,
             penalty=penalty,
@@ -98,46 +118,36 @@ def search(
             reference_size=reference_size,
         )
         budget = memory_budget(memory)
-        plan = plan_search(reference, data, expected=expected, options=options, memory=budget)
-        check_count(plan, len(data))
-        experiment = Experiment.prepare(plan, reference, data, memory=budget, make_events=generator)
+        plans = plan_search(reference, data, expected=expected, options=options, memory=budget)
+        check_count(plans[0], len(data))
+        ladder = Ladder.prepare(plans, reference, data, memory=budget, make_events=generator)
         # Toys depend on the data only where those are relabelled.
-        relabelled = data.features if plan.null == "permutation" else None
-        made = run_toys(
-            experiment,
-            toys,
+        relabelled = [data.features] if options.null == "permutation" else []
+        stopping = None if until_z is None else Stopping.until(until_z, p_precision, most=toys)
+        maker = ToyMaker.of(
+            ladder,
             folder=None if output is None else Path(output) / "toys",
-            events_digest=array_digest(
-                reference.features, reference.weights, *([] if relabelled is None else [relabelled])
-            ),
-            progress=progress,
+            events_digest=array_digest(reference.features, reference.weights, *relabelled),
+            toys=default_toys(plans) if toys is None else toys,
         )
-        result = judge(experiment, made)
+        judge = Judge(ladder, combination)
+        if stopping is None:
+            number = default_toys(plans) if toys is None else toys
+            result = judge.result(maker.first(number, progress), frozen_toys(number))
+        else:
+            result = _until(stopping, judge, maker, progress)
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
 
 
-def judge(experiment: Experiment, made: ToyRun) -> SearchResult:
-    """Fit the data and set its t beside the toys."""
-    plan = experiment.plan
-    assert experiment.data is not None
-    solution = experiment.fit_data(DRAWS)
-    for what, converged in (("the data's fits", solution.converged), ("the toys", made.converged)):
-        if not converged.all():
-            warnings.warn(
-                f"{np.count_nonzero(~converged)} of {len(converged)} of {what} have not converged; they are kept. "
-                f"Raise the penalty (now {plan.penalty:g})",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-    chi2 = fit_chi2(made.statistics, rng=seeded(plan.seed, Stream.CALIBRATION))
-    return SearchResult(
-        statistic=float(solution.statistic[0]),
-        null=Null(plan.null, made.statistics, made.converged, experiment.analytic_null(), chi2),
-        reference_draws=solution.statistic,
-        ratio=experiment.ratio(solution),
-        plan=plan,
-        data_size=len(experiment.data),
-        reference_total=len(experiment.reference),
-        null_coefficients=experiment.pool.features.basis.coefficients(made.coefficients.astype(np.float64)),
-        digests=(("reference", sample_digest(experiment.reference)), ("data", sample_digest(experiment.data))),
-    )
+def _until(
+    stopping: Stopping, judge: Judge, maker: ToyMaker, progress: Callable[[int, int], None] | None
+) -> SearchResult:
+    """Toys until the p-value is known well enough."""
+    frozen = 0 if len(judge.ladder.scales) == 1 else MOST_FROZEN
+    total = frozen + stopping.toys
+    toys = frozen + min(_FIRST_LOOK, stopping.toys)
+    while True:
+        made: ToyRun = maker.first(toys, None if progress is None else lambda done, _: progress(done, total))
+        if toys >= total or judge.is_known(made, frozen, stopping):
+            return judge.result(made, frozen, stopping)
+        toys = min(2 * toys, total)

@@ -33,7 +33,7 @@ except ImportError:  # not a POSIX system: runs cannot share a store, but one al
 
 log = logging.getLogger(__name__)
 
-FORMAT = "lanner.toys/1"
+FORMAT = "lanner.toys/2"
 _DESCRIPTION = "store.json"
 
 
@@ -50,13 +50,13 @@ class Batch:
     """Toys `first` and following: their statistic and how their fits ended."""
 
     first: int
-    statistic: NDArray[np.float64]
+    statistic: NDArray[np.float64]  # (scales, toys)
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int64]
     coefficients: NDArray[np.float32]  # (rank, k) of the batch's first k toys, for the bands of plots
 
     def __len__(self) -> int:
-        return len(self.statistic)
+        return int(self.statistic.shape[1])
 
 
 def fingerprint(description: dict[str, Any]) -> str:
@@ -149,7 +149,10 @@ class ToyStore:
                 if str(file["fingerprint"]) != self._fingerprint or int(file["first"]) != first:
                     raise ValueError("it belongs to another store")
                 batch = Batch(first, file["statistic"], file["converged"], file["iterations"], file["coefficients"])
-            if not len(batch.statistic) == len(batch.converged) == len(batch.iterations) == self.batch_size:
+            if (
+                not batch.statistic.shape == batch.converged.shape == batch.iterations.shape
+                or len(batch) != self.batch_size
+            ):
                 raise ValueError("it is not complete")
         except Exception as error:  # whatever a damaged archive makes NumPy or zipfile raise
             aside = path.with_suffix(".damaged")

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.inference.experiment import Experiment
+from lanner.inference.ladder import Ladder
 from lanner.inference.plan import Plan
 from lanner.model.problem import Solution
 from lanner.run.store import Batch, StoreError, ToyStore
 
-# Fits toys by their numbers, telling how many fits have ended.
-Fit = Callable[[Sequence[int], Callable[[int], None] | None], Solution]
+# Fits toys by their numbers at every scale, telling how many fits have ended.
+Fit = Callable[[Sequence[int], Callable[[int], None] | None], list[Solution]]
 
 BATCH = 100  # toys lost at most by an interruption, and enough for matrix products to run at full speed
+SCORE_BATCH = 1000  # the same where a toy needs no fit
 BAND_TOYS = 100  # toys whose ratio is kept for the bands of plots
 _POLL = 0.5  # seconds between looks at batches that another run is making
 
@@ -29,14 +30,14 @@ _POLL = 0.5  # seconds between looks at batches that another run is making
 class ToyRun:
     """The toys asked for."""
 
-    statistics: NDArray[np.float64]
+    statistics: NDArray[np.float64]  # (scales, toys)
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int64]
-    coefficients: NDArray[np.float32]
+    coefficients: NDArray[np.float32]  # (rank, k) of the first k toys; none where there are several scales
 
 
 def run_toys(
-    experiment: Experiment,
+    ladder: Ladder,
     toys: int,
     *,
     folder: Path | None,
@@ -49,34 +50,72 @@ def run_toys(
 
     `fit` makes other toys than the null's by their numbers; `about` is what they depend on besides.
     """
-    if toys < 1:
-        raise InputError(f"toys={toys}: give a number of null toys, such as 300")
-    fit = fit or experiment.fit_toys
-    size = min(BATCH, toys, experiment.batch_size(BATCH))
-    store = None if folder is None else open_store(folder, experiment.plan, events_digest, about, batch_size=size)
-    if store is not None:
-        size = store.batch_size
-    done: dict[int, Batch] = {}
-    waiting = list(range(0, toys, size))
-    report = _Reporter(toys, progress)
-    while waiting:
-        before = len(waiting)
-        for first in list(waiting):
-            batch = _make(fit, store, first, size, report)
-            if batch is not None:
-                done[first] = batch
-                waiting.remove(first)
-                report.finished(min(first + size, toys) - first)
-        if waiting and len(waiting) == before:
-            time.sleep(_POLL)  # other runs hold all that is left
-    return _joined([done[first] for first in sorted(done)], toys)
+    maker = ToyMaker.of(ladder, folder=folder, events_digest=events_digest, toys=toys, fit=fit, about=about)
+    return maker.first(toys, progress)
+
+
+class ToyMaker:
+    """Makes toys or reads them from a store; asked for more, it goes on where it was."""
+
+    def __init__(self, fit: Fit, store: ToyStore | None, size: int) -> None:
+        self._fit, self._store = fit, store
+        self._size = size if store is None else store.batch_size
+        self._done: dict[int, Batch] = {}
+
+    @classmethod
+    def of(
+        cls,
+        ladder: Ladder,
+        *,
+        folder: Path | None,
+        events_digest: str,
+        toys: int,
+        fit: Fit | None = None,
+        about: dict[str, Any] | None = None,
+    ) -> ToyMaker:
+        """A maker of a ladder's toys, kept in a folder if there is one; `toys` is how many are wanted at first."""
+        if toys < 1:
+            raise InputError(f"toys={toys}: give a number of null toys, such as 300")
+        size = min(toys, batch_size(ladder))
+        store = None if folder is None else open_store(folder, ladder.plans, events_digest, about, batch_size=size)
+        return cls(fit or ladder.fit_toys, store, size)
+
+    def first(self, toys: int, progress: Callable[[int, int], None] | None = None) -> ToyRun:
+        """The first `toys` toys."""
+        size = self._size
+        waiting = [first for first in range(0, toys, size) if first not in self._done]
+        report = _Reporter(toys, progress, done=min(len(self._done) * size, toys))
+        while waiting:
+            before = len(waiting)
+            for first in list(waiting):
+                batch = _make(self._fit, self._store, first, size, report)
+                if batch is not None:
+                    self._done[first] = batch
+                    waiting.remove(first)
+                    report.finished(min(first + size, toys) - first)
+            if waiting and len(waiting) == before:
+                time.sleep(_POLL)  # other runs hold all that is left
+        return _joined([self._done[first] for first in range(0, toys, size)], toys)
+
+
+def batch_size(ladder: Ladder) -> int:
+    """How many toys to make together: as many as memory allows, and as few as one would not mind to lose."""
+    wanted = SCORE_BATCH if all(p.statistic == "score" for p in ladder.plans) else BATCH
+    return min(wanted, ladder.batch_size(wanted))
 
 
 def open_store(
-    folder: Path, plan: Plan, events_digest: str, about: dict[str, Any] | None = None, *, batch_size: int = BATCH
+    folder: Path,
+    plans: Sequence[Plan],
+    events_digest: str,
+    about: dict[str, Any] | None = None,
+    *,
+    batch_size: int = BATCH,
 ) -> ToyStore:
-    """The store of a plan's toys."""
-    return ToyStore(folder, {"events": events_digest} | plan.settings() | (about or {}), batch_size=batch_size)
+    """The store of the toys of some scales."""
+    scales = {} if len(plans) == 1 else {"scales": [[p.width, p.penalty] for p in plans]}
+    description = {"events": events_digest} | plans[0].settings() | scales | (about or {})
+    return ToyStore(folder, description, batch_size=batch_size)
 
 
 def read_toys(store: ToyStore, toys: int) -> ToyRun:
@@ -92,9 +131,9 @@ def read_toys(store: ToyStore, toys: int) -> ToyRun:
 
 def _joined(batches: list[Batch], toys: int) -> ToyRun:
     return ToyRun(
-        np.concatenate([b.statistic for b in batches])[:toys],
-        np.concatenate([b.converged for b in batches])[:toys],
-        np.concatenate([b.iterations for b in batches])[:toys],
+        np.hstack([b.statistic for b in batches])[:, :toys],
+        np.hstack([b.converged for b in batches])[:, :toys],
+        np.hstack([b.iterations for b in batches])[:, :toys],
         np.hstack([b.coefficients for b in batches]),
     )
 
@@ -117,23 +156,25 @@ def _make(fit: Fit, store: ToyStore | None, first: int, size: int, report: _Repo
 
 
 def _fit(fit: Fit, first: int, size: int, report: _Reporter) -> Batch:
-    solution = fit(range(first, first + size), report.fitted)
+    solutions = fit(range(first, first + size), report.fitted)
     kept = max(0, min(size, BAND_TOYS - first))
+    # Which of several scales will be shown is not known before the data are.
+    coefficients = solutions[0].coefficients[:, :kept] if len(solutions) == 1 else np.empty((0, 0))
     return Batch(
         first,
-        solution.statistic,
-        solution.converged,
-        solution.iterations,
-        solution.coefficients[:, :kept].astype(np.float32),
+        np.stack([s.statistic for s in solutions]),
+        np.stack([s.converged for s in solutions]),
+        np.stack([s.iterations for s in solutions]),
+        coefficients.astype(np.float32),
     )
 
 
 class _Reporter:
     """Counts toys for a progress bar: fits that end within a batch, then whole batches."""
 
-    def __init__(self, toys: int, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(self, toys: int, progress: Callable[[int, int], None] | None, *, done: int = 0) -> None:
         self._toys, self._progress = toys, progress
-        self._done = self._in_batch = 0
+        self._done, self._in_batch = done, 0
 
     def fitted(self, number: int) -> None:
         self._in_batch += number

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanner.inference.tuning import Tuning
-from lanner.run.result import SearchResult
+from lanner.run.result import Combined, SearchResult
 from lanner.show import plots, words
 from lanner.show.characterise import Characterisation
 from lanner.show.maps import MIN_EVENTS
+from lanner.show.plot_scales import plot_scales
 from lanner.show.style import hep_style, lay_out, visible
 from lanner.show.svg import as_svg
 from lanner.show.tuning import plot_tuning
@@ -20,7 +21,7 @@ from lanner.show.tuning import plot_tuning
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Kind = Literal["null", "importance", "profile", "map", "tuning"]
+Kind = Literal["null", "scales", "importance", "profile", "map", "tuning"]
 MAX_PROFILES = 12  # variables drawn, the most important first; the table of importance has them all
 
 
@@ -65,6 +66,8 @@ def _figures(
 ) -> Iterator[tuple[Kind, Figure, tuple[str, ...], str]]:
     """Kind, figure, variables shown and caption."""
     yield "null", _figure(plots.plot_null(result)), (), _null_caption(result)
+    if result.combined is not None:
+        yield "scales", _figure(plot_scales(result.combined)), (), _scales_caption(result.combined)
     if c is not None:
         if len(c.importance) > 1:
             yield "importance", _figure(plots.plot_importance(c)), (), _importance_caption(c)
@@ -87,10 +90,22 @@ def _figure(axes: Any) -> Figure:
 def _null_caption(result: SearchResult) -> str:
     null = result.null
     missing = f" {words.count(null.not_finite, 'toy')} without a finite t cannot be drawn." if null.not_finite else ""
+    if result.combined is not None:
+        return (
+            f"The combined statistic in {words.count(len(null), 'null toy')} and in the data. The line is an "
+            f"exponential fitted to the highest toys.{missing}"
+        )
     curves = "curve is the analytic null" if null.chi2 is None else "curves are the analytic null and the fitted χ²"
     return (
         f"The test statistic in {words.count(len(null), 'null toy')} and in the data. The {curves}, scaled to the "
         f"number of toys.{missing}"
+    )
+
+
+def _scales_caption(combined: Combined) -> str:
+    return (
+        f"What each of the {len(combined.scales)} scales says by itself, not corrected for their number; the p-value "
+        "is that of their combination. The ratio below is that of the scale that speaks."
     )
 
 

@@ -67,7 +67,7 @@ class Learned:
             usable = np.isfinite(null_coefficients).all(axis=0)
             unusable = int(np.count_nonzero(~usable))
             if usable.any():
-                null = _exp(_kernel_sums(ratio, null_coefficients[:, usable], reference.features[rows]))
+                null = _exp(ratio.linked(_kernel_sums(ratio, null_coefficients[:, usable], reference.features[rows])))
         weights = np.ones(len(reference)) if reference.weights is None else reference.weights
         return cls(
             share=weights * (expected / weights.sum()),

@@ -39,7 +39,7 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         ax = new_axes() if ax is None else ax
         low, high = (float(toys.min()), float(toys.max())) if toys.size else (0.0, max(t, 1.0))
         low = min(low, 0.0) if low > 0 and low < 0.3 * high else low - 0.05 * (high - low)
-        reach = max(high, null.analytic.isf(1e-3)) - low
+        reach = (high if null.analytic is None else max(high, null.analytic.isf(1e-3))) - low
         far = not np.isfinite(t) or t > high + _FAR * reach
         end = low + 1.25 * reach if far else max(low + 1.02 * reach, t + 0.06 * reach)
         if np.isfinite(t) and t < low:
@@ -49,21 +49,24 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         ax.hist(
             toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=f"{len(toys)} null toys ({null.kind})"
         )
-        name = "analytic null" if null.analytic_confirmed else "analytic null, NOT confirmed by the toys"
         grid = np.linspace(max(low, 1e-3 * reach), end, 150)
-        ax.plot(
-            grid,
-            null.analytic.pdf(grid) * width * toys.size,
-            color=BLUE,
-            label=_law_label(name, result.analytic),
-        )
+        if null.analytic is not None and result.analytic is not None:
+            name = "analytic null" if null.analytic_confirmed else "analytic null, NOT confirmed by the toys"
+            law = null.analytic.pdf(grid) * width * toys.size
+            ax.plot(grid, law, color=BLUE, label=_law_label(name, result.analytic))
+        if null.tail is not None and result.tail is not None and t > null.tail.threshold:
+            beyond = grid[grid > null.tail.threshold]
+            law = np.exp([null.tail.log_p(x) for x in beyond]) / null.tail.scale * width * toys.size
+            ax.plot(beyond, law, color=BLUE, label=f"fitted tail: {result.tail.words()} (extrapolation)")
         if null.chi2 is not None and result.chi2 is not None:
             law = stats.chi2.pdf(grid, null.chi2.dof) * width * toys.size
             name = f"χ², {null.chi2.dof:.1f} dof fitted"
             ax.plot(grid, law, color=GREEN, linestyle="--", label=_law_label(name, result.chi2))
         empirical = result.empirical
         sign = ("<", ">") if empirical.is_bound else ("=", "=")
-        words = f"observed t = {t:.2f}: p {sign[0]} {empirical.p_value:.2g}, Z {sign[1]} {empirical.z_score:.2f} (toys)"
+        name = "combined statistic" if result.combined else "t"
+        words = f"observed {name} = {t:.2f}: p {sign[0]} {empirical.p_value:.2g}, "
+        words += f"Z {sign[1]} {empirical.z_score:.2f} (toys)"
         if far:
             ax.plot([], [], color=VERMILION, linewidth=2, label=words)
             ax.annotate(
@@ -79,13 +82,16 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         others = result.reference_draws[1:]
         others = others[np.isfinite(others) & (others < end) & (others > low)]
         if others.size:
-            label = "t for other draws of the reference"
+            label = f"{name} for other draws of the reference"
             ax.plot(others, np.full(others.size, 0.03), "|", transform=ax.get_xaxis_transform(), color=VERMILION,
                     markersize=12, markeredgewidth=1.2, label=label)  # fmt: skip
         ax.set_xlim(low, end)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel("test statistic t")
+        ax.set_xlabel("test statistic, −log of the combined p" if result.combined else "test statistic t")
         ax.set_ylabel(f"toys per {width:.2g}")
+        if result.combined:
+            ax.set_yscale("log")
+            ax.set_ylim(0.5, None)
         _legend_above(ax, columns=2 if null.analytic_confirmed else 1)
     return ax
 

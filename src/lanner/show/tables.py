@@ -103,3 +103,23 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "toys": trial.toys,
         "stable": trial.stable,
     }
+
+
+def scales(result: SearchResult) -> list[dict[str, str]]:
+    """What each of several scales says by itself."""
+    if result.combined is None:
+        return []
+    return [
+        {
+            "width": words.aligned(s.width),
+            "penalty": f"{s.penalty:.1e}",
+            "log-ratio": words.aligned(s.deviation, 2),
+            "rank": str(s.rank),
+            "statistic": words.aligned(s.statistic, 4),
+            "null toys": f"{words.aligned(s.null_mean)} ± {words.aligned(s.null_spread)}",
+            "analytic null": f"{words.aligned(s.analytic_mean)} ± {words.aligned(s.analytic_spread)}",
+            "toys above": f"{s.exceedances} of {s.toys}",
+            "local Z": words.z_score(s.local_z) + (" *" if k == result.combined.speaks else ""),
+        }
+        for k, s in enumerate(result.combined.scales)
+    ]

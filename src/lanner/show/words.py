@@ -81,9 +81,10 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
         "The toys take the reference sample as the truth: systematic uncertainties of the reference model are not in "
         "the p-value, and it holds averaged over reference samples, not given one unlucky sample.",
     )
+    formula = "k/n, because toys were made until k did" if result.empirical.sequential else "(k + 1)/(n + 1)"
     return (
         "The p-value is the chance that data which follow the reference model give a test statistic t at least as "
-        f"large as the one observed; {k} of {count(n, 'toy')} do, and p is (k + 1)/(n + 1).",
+        f"large as the one observed; {k} of {count(n, 'toy')} do, and p is {formula}.",
         "It is not the chance that the reference model is true, and a small one says that the data as a whole depart "
         "from the reference, not why: a mismodelled reference and a new signal look alike.",
         "Wherever in the given features the departure lies, the search over it is already paid for in t; settings or "

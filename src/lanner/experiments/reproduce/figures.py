@@ -101,8 +101,8 @@ def statistic(case: Case, numbers: Numbers) -> Figure:
     _histogram(ax, np.array(chosen["t"]), VERMILION, label)
     ax.set_xlabel("test statistic t")
     ax.set_ylabel("density")
-    ax.set_ylim(0, 1.05 * ax.get_ylim()[1])
-    ax.legend()
+    ax.set_ylim(0, 1.4 * ax.get_ylim()[1])
+    ax.legend(loc="upper right")
     return figure
 
 
@@ -292,8 +292,8 @@ def _ratio(ax: Axes, profile: Numbers) -> None:
     middle = 0.5 * (edges[1:] + edges[:-1])
     toy, low, high = inner("data_ratio"), inner("data_ratio_low"), inner("data_ratio_high")
     ideal, learned = inner("ideal_ratio"), inner("learned_ratio")
-    top = np.nanmax(np.concatenate([ideal, learned, [1.5]]))
-    bottom = np.nanmin(np.concatenate([ideal, learned, [0.8]]))
+    top = np.nanmax(np.concatenate([ideal, learned, [1.06]]))
+    bottom = np.nanmin(np.concatenate([ideal, learned, [0.96]]))
     ax.errorbar(middle, toy, yerr=[toy - low, high - toy], fmt=".", color=GREY, linewidth=0.8, label="toy")
     ax.stairs(ideal, edges, baseline=None, color=BLACK, linestyle="--", linewidth=1.3, label="ideal")
     ax.stairs(learned, edges, baseline=None, color=VERMILION, linewidth=1.6, label="learned")

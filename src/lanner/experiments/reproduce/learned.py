@@ -55,6 +55,7 @@ def learned_ratio(
         null_coefficients=found.null_coefficients,
         rng=rng,
     )
+    assert found.analytic is not None
     profiles = []
     for name in case.ratio_variables:
         # A resonance lies where the reference has next to no events, and bins chosen by those would end before it.

@@ -121,7 +121,7 @@ def sensitivity(
                 "signal": signal.name,
                 "signal_events": s.signal_events,
                 "t": s.statistics.tolist(),
-                "z_analytic": s.z_analytic.tolist(),
+                "z_analytic": np.asarray(s.z_analytic).tolist(),
                 "z_empirical": s.z_empirical.tolist(),
                 "z_chi2": stats.norm.isf(stats.chi2.sf(s.statistics, dof)).tolist(),
             }
@@ -136,7 +136,8 @@ def _part(progress: Progress, number: int, parts: int) -> Progress:
 
 def _null_numbers(made: Power) -> Numbers:
     null = made.null
-    chi2 = null.chi2
+    chi2, analytic = null.chi2, null.analytic
+    assert analytic is not None
     return {
         "t": null.statistics.tolist(),
         "converged": int(null.converged.sum()),
@@ -145,9 +146,9 @@ def _null_numbers(made: Power) -> Numbers:
         "dof": closest_dof(null.statistics) if chi2 is None else chi2.dof,
         "dof_error": None if chi2 is None else chi2.dof_error,
         "goodness_of_fit": None if chi2 is None else chi2.goodness_of_fit,
-        "analytic_mean": null.analytic.mean,
-        "analytic_std": null.analytic.std,
-        "analytic_weights": null.analytic.weights[:4000].tolist(),
+        "analytic_mean": analytic.mean,
+        "analytic_std": analytic.std,
+        "analytic_weights": analytic.weights[:4000].tolist(),
         "analytic_confirmed": bool(null.analytic_confirmed),
     }
 
@@ -168,7 +169,7 @@ def seconds_per_toy(events: Events, setting: Setting, *, memory: str | None, see
     reference = sample_of(events.background(case.reference_size), setting.features)
     budget = memory_budget(memory)
     start = time.perf_counter()
-    plan = plan_search(reference, None, expected=case.expected, options=options, memory=budget)
+    (plan,) = plan_search(reference, None, expected=case.expected, options=options, memory=budget)
     experiment = Experiment.prepare(plan, reference, None, memory=budget)
     prepared = time.perf_counter()
     experiment.fit_toys(range(toys))

@@ -51,7 +51,7 @@ def _mean(events: Events, centers: int, width: float, penalty: float, memory: st
     setting = Setting(case.low_level, width, penalty=penalty, centers=centers)
     reference = sample_of(events.background(case.reference_size), case.low_level)
     budget = memory_budget(memory)
-    plan = plan_search(
+    (plan,) = plan_search(
         reference,
         None,
         expected=case.expected,

@@ -1,0 +1,122 @@
+"""Are combined p-values uniform? Independent null data sets, each with its own reference, scales and null toys.
+
+    python benchmarks/scales_study.py                      # the whole study, written to docs/figures
+    python benchmarks/scales_study.py --data-sets 40       # a quick look
+
+`search` as it is by default (fifteen scales, harmonic mean), with every other combination, with the likelihood
+ratio at five widths, and with toys made until the p-value is known. p-values of toys are discrete; for the
+Kolmogorov-Smirnov test each is spread evenly over the step that it stands for. Seeds are fixed beforehand: data set
+i has seed i.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+# One thread a process: the data sets are the parallel part.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from scipy import stats
+
+import lanner
+from calibration_study import hash_of, make_events
+
+SIZES = {"1-D": (200, 4000), "5-D": (200, 3000)}  # expected, reference
+TOYS = 298  # 99 freeze the maps, 199 are counted: p is a multiple of 1/200
+MODES: dict[str, dict[str, Any]] = {
+    "default": {"toys": TOYS},
+    "permutation": {"toys": TOYS, "null": "permutation"},
+    "smallest": {"toys": TOYS, "combination": "smallest"},
+    "product": {"toys": TOYS, "combination": "product"},
+    "average": {"toys": TOYS, "combination": "average"},
+    "likelihood ratio": {"toys": TOYS, "statistic": "likelihood-ratio"},
+    "until 2.5 sigma": {"until_z": 2.5},
+}
+LEVELS = (0.05, 0.01)
+
+
+def one(job: tuple[str, str, int]) -> tuple[float, float]:
+    """The p-value of one null data set, and the same spread over its step."""
+    case, mode, seed = job
+    expected, size = SIZES[case]
+    rng = np.random.default_rng([hash_of(case), hash_of(mode), seed])
+    reference, data = make_events(case, size, rng), make_events(case, int(rng.poisson(expected)), rng)
+    result = lanner.search(reference, data, expected=expected, centers=300, seed=seed, memory="1 GB", **MODES[mode])
+    p = result.empirical
+    low = p.exceedances / (p.toys + 1)  # the next smaller p, sequential or not
+    return p.p_value, float(rng.uniform(low, p.p_value))
+
+
+def judge(pairs: Any) -> dict[str, Any]:
+    """Uniformity: KS of the spread p-values, and small ones counted."""
+    p, spread = pairs.T
+    found: dict[str, Any] = {"data_sets": len(p), "ks_p": float(stats.kstest(spread, "uniform").pvalue)}
+    passed = found["ks_p"] > 0.001
+    for level in LEVELS:
+        low, high = stats.binom.ppf([0.0005, 0.9995], len(p), level) / len(p)
+        share = float(np.mean(p <= level + 1e-12))
+        found |= {f"below_{level}": share, f"interval_{level}": [float(low), float(high)]}
+        passed = passed and low <= share <= high
+    return found | {"passed": bool(passed)}
+
+
+def draw(results: dict[str, Any], path: Path) -> None:
+    """Ordered p-values against uniform ones."""
+    from matplotlib.figure import Figure
+
+    from lanner.show.style import hep_style
+
+    with hep_style():
+        figure = Figure(figsize=(11, 5), layout="constrained")
+        for ax, case in zip(figure.subplots(1, len(SIZES), sharey=True), SIZES, strict=True):
+            for mode in MODES:
+                found = results.get(f"{case} {mode}")
+                if found is not None:
+                    p = np.sort(found["p"])
+                    quantiles = (np.arange(len(p)) + 0.5) / len(p)
+                    ax.plot(quantiles, p, linewidth=1.2, label=f"{mode} (KS p = {found['ks_p']:.2f})")
+            ax.plot([0, 1], [0, 1], color="0.6", linewidth=1)
+            ax.legend(loc="upper left", fontsize=9)
+            ax.set_title(case)
+            ax.set_xlabel("uniform quantile")
+            ax.set_ylabel("p-value, ordered")
+            ax.set_xlim(0, 1)
+            ax.set_ylim(0, 1)
+        figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    """Run the study."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-sets", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--output", type=Path, default=Path("docs/figures"))
+    parser.add_argument("--only", action="append", choices=list(MODES), help="Some modes only; several times.")
+    arguments = parser.parse_args()
+    results: dict[str, Any] = {}
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for case in SIZES:
+            for mode in arguments.only or MODES:
+                jobs = [(case, mode, i) for i in range(arguments.data_sets)]
+                pairs = np.array(list(pool.map(one, jobs, chunksize=5)))
+                found = judge(pairs)
+                print(f"{case} {mode}: {json.dumps(found)}", flush=True)
+                results[f"{case} {mode}"] = found | {"p": pairs[:, 1].tolist()}
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    draw(results, arguments.output / "calibration_scales.png")
+    (arguments.output / "calibration_scales.json").write_text(
+        json.dumps({k: {n: x for n, x in v.items() if n != "p"} for k, v in results.items()}, indent=1)
+    )
+    sys.exit(0 if all(v["passed"] for v in results.values()) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""A suite of signals, none of them known to the test: how much of each several tests find, beside the ideal one.
+
+The tests are the paper's (one width, the likelihood ratio of one Newton step), the likelihood ratio at several
+widths, and the score statistic at several scales, which is what `search` does by default; of the latter two every
+combination and every single scale. All Z are medians over toy experiments of empirical p-values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from lanner.errors import InputError
+from lanner.events import Sample
+from lanner.experiments.library import Library
+from lanner.files import write_atomically
+from lanner.inference.combination import COMBINATIONS, Combination, frozen_toys
+from lanner.inference.toys import room_for_data
+from lanner.run.injection import Injection
+from lanner.run.planning import FitOptions
+from lanner.run.toys import ToyRun
+
+Array = NDArray[np.float64]
+Progress = Callable[[str, int, int], None]
+SUITES = ("one-dimensional", "dimuon")
+_SIGNAL_EVENTS = 10_000
+
+
+@dataclass(frozen=True)
+class SuiteSignal:
+    """A signal and its strength; `known` if the default was chosen with it in view."""
+
+    name: str
+    events: float
+    ideal: float
+    known: bool
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Test:
+    """A way to test: options of `search`, and how many null toys it can afford."""
+
+    __test__ = False  # not one of pytest's
+
+    name: str
+    options: dict[str, Any] = field(hash=False)
+    share: float = 1.0  # of the null toys asked for
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one statistic finds of each signal: median Z, its error, and the largest Z that its toys can show."""
+
+    test: str
+    statistic: str  # "single", a combination, or a scale
+    z: dict[str, float]
+    error: dict[str, float]
+    reach: float
+
+    def mean(self, names: Sequence[str]) -> float:
+        """Mean over some signals."""
+        return float(np.mean([self.z[name] for name in names]))
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """The table of a suite."""
+
+    suite: str
+    signals: tuple[SuiteSignal, ...]
+    rows: tuple[Row, ...]
+    toys: int
+    experiments: int
+
+    def row(self, test: str, statistic: str) -> Row:
+        """One of the rows."""
+        return next(r for r in self.rows if (r.test, r.statistic) == (test, statistic))
+
+    def best_single(self, test: str, signal: str) -> float:
+        """The highest median Z of any single scale of a test."""
+        return max(r.z[signal] for r in self.rows if r.test == test and r.statistic.startswith("width"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return "\n".join(" | ".join(cells) for cells in self.table())
+
+    def table(self) -> list[list[str]]:
+        """Header and rows: the ideal test, then every test's combinations and its best single scale."""
+        names = [s.name for s in self.signals]
+        known, further = ([s.name for s in self.signals if s.known is k] for k in (True, False))
+        lines = [["test", *names, "mean", "mean of those not chosen on"]]
+
+        def line(title: str, z: dict[str, float], error: dict[str, float] | None = None) -> list[str]:
+            cells = [f"{z[n]:.2f}" + (f" ± {error[n]:.2f}" if error else "") for n in names]
+            means = [f"{np.mean([z[n] for n in group]):.2f}" if group else "" for group in (known, further)]
+            return [title, *cells, *means]
+
+        lines.append(line("ideal", {s.name: s.ideal for s in self.signals}))
+        for test in dict.fromkeys(r.test for r in self.rows):
+            for row in (r for r in self.rows if r.test == test and not r.statistic.startswith("width")):
+                title = test if row.statistic == "single" else f"{test}: {row.statistic}"
+                lines.append(line(title, row.z, row.error))
+            if any(r.test == test and r.statistic.startswith("width") for r in self.rows):
+                best = {n: self.best_single(test, n) for n in names}
+                lines.append(line(f"{test}: best single scale for each signal", best))
+        return lines
+
+
+TESTS = {
+    "one-dimensional": (
+        Test(
+            "the paper's",
+            {"width": 0.3, "penalty": 1e-10, "centers": 3000, "newton_steps": 1, "scaling": None},
+            share=0.1,
+        ),
+        Test("likelihood ratio, five widths", {"statistic": "likelihood-ratio"}, share=0.1),
+        Test("score, fifteen scales", {}),
+    ),
+    "dimuon": (
+        Test("the paper's", {"width": 3.0, "penalty": 1e-6, "newton_steps": 1}, share=0.1),
+        Test("score, fifteen scales", {}),
+    ),
+}
+
+
+def power_suite(
+    name: str = "one-dimensional",
+    *,
+    toys: int = 10_000,
+    experiments: int = 400,
+    output: str | Path | None = None,
+    library: Library | None = None,
+    memory: str | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> SuiteResult:
+    """Measure what several tests find of a suite of signals.
+
+    Args:
+        name: "one-dimensional" (the paper's three signals and five more) or "dimuon" (Z' and contact interaction).
+        toys: null toys of the score statistic; of fits a tenth of that.
+        experiments: toys for each signal.
+        output: a folder for toys, suite.json, suite.md and suite.png; interrupted, the same call goes on from it.
+        library: where events come from.
+        progress: called with the test's and the signal's name, what is done and what there is to do.
+    """
+    if name not in SUITES:
+        raise InputError(f"suite={name!r} is not known; choose one of {', '.join(map(repr, SUITES))}")
+    case = _one_dimensional(seed) if name == "one-dimensional" else _dimuon(library or Library("dimuon"))
+    rows: list[Row] = []
+    for test in TESTS[name]:
+        made: dict[str, ToyRun] = {}
+        for signal in case.signals:
+            told = None if progress is None else _told(progress, f"{test.name}, {signal.name}")
+            injection = Injection.prepare(
+                case.reference,
+                case.events(signal),
+                expected=case.expected,
+                options=FitOptions(seed=seed, reference_size=case.reference_size, **test.options),
+                alone=signal.alone,
+                output=None if output is None else Path(output) / test.name.split(",")[0].replace(" ", "-"),
+                memory=memory,
+            )
+            if not made:
+                made["null"] = injection.null(max(300, round(test.share * toys)), told)
+            made[signal.name] = injection.toys(signal.events, experiments, label=signal.name, progress=told)
+        rows += _rows(test.name, injection, made, [s.name for s in case.signals])
+    result = SuiteResult(name, case.signals, tuple(rows), toys, experiments)
+    if output is not None:
+        _write(result, Path(output))
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    reference: Sample
+    expected: float
+    reference_size: int
+    signals: tuple[SuiteSignal, ...]
+    events: Callable[[SuiteSignal], Sample]
+
+
+def _one_dimensional(seed: int) -> _Case:
+    from lanner.experiments import one_dimensional as example
+
+    rng = np.random.default_rng([seed, 1])
+    size = example.REFERENCE_SIZE
+    every = example.SIGNALS | example.FURTHER
+    signals = tuple(
+        SuiteSignal(s.name, s.events, example.ideal_significance(s.name), s.name in example.SIGNALS, s.alone)
+        for s in every.values()
+    )
+    return _Case(
+        Sample(example.background(size + room_for_data(example.EXPECTED, None), rng), ("x",)),
+        example.EXPECTED,
+        size,
+        signals,
+        lambda s: Sample(every[s.name].sample(_SIGNAL_EVENTS, np.random.default_rng([seed, 2]))[:, None], ("x",)),
+    )
+
+
+def _dimuon(library: Library) -> _Case:
+    from dataclasses import replace
+
+    from lanner.experiments.reproduce.cases import case as paper_case
+    from lanner.experiments.reproduce.measure import Events, ideal_significances, sample_of
+
+    case = paper_case("dimuon")
+    events = Events(case, replace(library, cuts=dict(case.cuts)))
+    ideal = ideal_significances(events)["z"]
+    signals = tuple(
+        SuiteSignal(s.name, s.strengths[-1], ideal[s.name][-1], known=False, alone=s.alone) for s in case.signals
+    )
+    by_name = {s.name: s for s in case.signals}
+    return _Case(
+        sample_of(events.background(case.reference_size), case.low_level),
+        case.expected,
+        case.reference_size,
+        signals,
+        lambda s: sample_of(events.signal(by_name[s.name]), case.low_level),
+    )
+
+
+def _rows(test: str, injection: Injection, made: dict[str, ToyRun], names: Sequence[str]) -> list[Row]:
+    null, plans = made["null"].statistics, injection.ladder.plans
+    if len(plans) == 1:
+        return [_row(test, "single", null[0], {n: made[n].statistics[0] for n in names})]
+    frozen = frozen_toys(null.shape[1])
+    laws = [e.analytic_moments() for e in injection.ladder.scales]
+    rows = []
+    for kind in COMBINATIONS:
+        combine = Combination.freeze(kind, laws, null[:, :frozen])
+        rows.append(_row(test, kind, combine(null[:, frozen:]), {n: combine(made[n].statistics) for n in names}))
+    for k, plan in enumerate(plans):
+        label = f"width {plan.width:.3g}, penalty {plan.penalty:.2g}"
+        rows.append(_row(test, label, null[k], {n: made[n].statistics[k] for n in names}))
+    return rows
+
+
+def _row(test: str, statistic: str, null: Array, signals: dict[str, Array]) -> Row:
+    ordered = np.sort(null)
+    z = {
+        name: stats.norm.isf((len(null) - np.searchsorted(ordered, t) + 1) / (len(null) + 1))
+        for name, t in signals.items()
+    }
+    medians = {name: float(np.median(values)) for name, values in z.items()}
+    # Of a median: 1.25 standard deviations over the root of the number.
+    errors = {name: float(1.2533 * values.std(ddof=1) / len(values) ** 0.5) for name, values in z.items()}
+    return Row(test, statistic, medians, errors, float(stats.norm.isf(1 / (len(null) + 1))))
+
+
+def _told(progress: Progress, what: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(what, done, total)
+
+
+def _write(result: SuiteResult, folder: Path) -> None:
+    from lanner.experiments.suite_figure import draw_suite
+
+    write_atomically(folder / "suite.json", json.dumps(result.to_dict(), indent=1))
+    header, *lines = result.table()
+    text = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}", *(f"| {' | '.join(cells)} |" for cells in lines)]
+    counts = f"{result.toys} null toys of the score statistic, a tenth of that of fits; {result.experiments} per signal"
+    write_atomically(folder / "suite.md", f"Median Z of empirical p-values; {counts}.\n\n" + "\n".join(text) + "\n")
+    draw_suite(result, folder / "suite.png")

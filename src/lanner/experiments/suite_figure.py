@@ -1,0 +1,45 @@
+"""The figure of a suite: median Z of each test for each signal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lanner.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, hep_style
+
+if TYPE_CHECKING:
+    from lanner.experiments.suite import SuiteResult
+
+_LOOKS = ((GREY, "s"), (ORANGE, "^"), (BLUE, "o"), (GREEN, "D"))
+
+
+def draw_suite(result: SuiteResult, path: Path) -> None:
+    """One column per signal; the paper's test, the combinations that are each test's best, and the ideal test."""
+    from matplotlib.figure import Figure
+
+    names = [s.name for s in result.signals]
+    with hep_style():
+        figure = Figure(figsize=(1.2 * len(names) + 2.5, 4.6), layout="constrained")
+        ax = figure.subplots()
+        places = np.arange(len(names))
+        ax.plot(places, [s.ideal for s in result.signals], "_", color=BLACK, markersize=26, label="ideal")
+        tests = list(dict.fromkeys(r.test for r in result.rows))
+        for k, ((colour, marker), test) in enumerate(zip(_LOOKS, tests, strict=False)):
+            rows = [r for r in result.rows if r.test == test and not r.statistic.startswith("width")]
+            chosen = next((r for r in rows if r.statistic == ("harmonic" if "score" in test else "product")), rows[0])
+            label = test if chosen.statistic == "single" else f"{test}: {chosen.statistic}"
+            z = [chosen.z[n] for n in names]
+            ax.errorbar(places + 0.12 * (k - 1), z, [chosen.error[n] for n in names], fmt=marker, color=colour,
+                        markersize=6, label=label)  # fmt: skip
+        reach = max(r.reach for r in result.rows)
+        ax.axhline(reach, color=VERMILION, linewidth=0.8, linestyle=":", label="the most that the toys can show")
+        ax.set_xticks(places, names)
+        ax.tick_params(axis="x", which="minor", bottom=False, top=False)
+        ax.set_xlim(-0.6, len(names) - 0.4)
+        ax.set_ylim(0, 1.45 * max(s.ideal for s in result.signals))
+        ax.set_ylabel("median significance Z")
+        ax.legend(loc="upper left", ncols=2)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=110)

@@ -1,0 +1,49 @@
+"""How many toys are enough: the sequential p-value of Besag and Clifford (Biometrika 78 (1991) 301).
+
+Toys are made until h of them reach the observed t, or until there are n. In the first case p = h / l, where l is
+the number of the toy that was the h-th to reach t; in the second p = (k + 1) / (n + 1) with the k < h that did.
+Either way the chance of p <= alpha is at most alpha under the null, so an unremarkable data set may stop early and
+a remarkable one goes on. The relative precision of p is about 1 / sqrt(h).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from lanner.errors import InputError
+from lanner.inference.significance import EmpiricalP, empirical_p
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Stop at the `exceedances`-th toy that reaches t, or at `toys`."""
+
+    exceedances: int
+    toys: int
+
+    @classmethod
+    def until(cls, z: float, precision: float, *, most: int | None = None) -> Stopping:
+        """Toys enough to know a p-value of `z` standard deviations to a relative `precision`, but `most` at most.
+
+        >>> Stopping.until(3.0, 0.3)
+        Stopping(exceedances=12, toys=8890)
+        """
+        if not 0 < z <= 6:
+            raise InputError(f"until_z={z!r}: give a significance between 0 and 6, such as 4")
+        if not 0.01 <= precision <= 1:
+            raise InputError(f"p_precision={precision!r}: give a relative precision between 0.01 and 1, such as 0.3")
+        exceedances = math.ceil(1 / precision**2)
+        enough = math.ceil(exceedances / float(stats.norm.sf(z)))
+        return cls(exceedances, enough if most is None else min(enough, most))
+
+    def judge(self, t: float, null: NDArray[np.float64]) -> EmpiricalP | None:
+        """The p-value, or None while more toys are needed; toys beyond the one that decides do not count."""
+        reach = np.flatnonzero(~(null[: self.toys] < t))
+        if len(reach) >= self.exceedances:
+            return EmpiricalP(self.exceedances, int(reach[self.exceedances - 1]) + 1, sequential=True)
+        return empirical_p(t, null[: self.toys]) if len(null) >= self.toys else None

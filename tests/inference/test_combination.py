@@ -1,0 +1,81 @@
+"""Several scales as one p-value."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lanner.errors import InputError
+from lanner.inference.analytic import LawMoments
+from lanner.inference.combination import COMBINATIONS, Combination, PMap, frozen_toys
+from lanner.inference.significance import z_of_log_p
+from lanner.inference.weighted_chi2 import WeightedChi2
+
+CHI2 = [WeightedChi2(np.full(5, 1.0)), WeightedChi2(np.geomspace(1, 0.01, 30))]
+
+
+def moments(law: WeightedChi2) -> LawMoments:
+    return LawMoments(law.mean, law.std, float(8 * (law.weights**3).sum() / law.std**3))
+
+
+LAWS = [moments(law) for law in CHI2]
+
+
+def draw(n: int, rng: np.random.Generator) -> np.ndarray:
+    return np.stack([law.rvs(n, rng) for law in CHI2])
+
+
+@pytest.mark.parametrize("law", CHI2, ids=["equal", "falling"])
+def test_a_map_follows_its_law_into_the_tail(law: WeightedChi2, rng: np.random.Generator) -> None:
+    frozen = PMap.freeze(moments(law), law.rvs(400_000, rng))
+    t = law.mean + law.std * np.array([-1.0, 0.0, 2.0, 4.0, 6.0])
+    np.testing.assert_allclose([z_of_log_p(x) for x in frozen(t)], law.z_score(t), atol=0.1)
+
+
+def test_a_map_is_moved_to_the_toys(rng: np.random.Generator) -> None:
+    wider = 3.0 + 1.5 * CHI2[0].rvs(50_000, rng)
+    p = np.exp(PMap.freeze(LAWS[0], wider)(wider))
+    assert stats.kstest(p, "uniform").statistic < 0.01
+
+
+def test_a_map_never_rises_however_far_it_goes(rng: np.random.Generator) -> None:
+    frozen = PMap.freeze(LAWS[0], CHI2[0].rvs(100, rng))
+    t = np.concatenate([np.linspace(-5, 5000, 20_000), np.geomspace(5000, 1e8, 100)])
+    assert np.isfinite(frozen(t)).all()
+    assert (np.diff(frozen(t)) <= 1e-9).all()
+    assert frozen(np.array([-50.0]))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("smallest", 0.01), ("harmonic", 2 / (100 + 2)), ("product", (0.01 * 0.5) ** 0.5), ("average", 0.255)],
+)
+def test_combinations_by_hand(kind: str, expected: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    combination = Combination(kind, ())
+    monkeypatch.setattr(Combination, "log_p", lambda self, t: np.log(t))
+    assert np.exp(-combination(np.array([[0.01], [0.5]])))[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", COMBINATIONS)
+def test_calibrated_on_other_toys_a_combination_is_uniform(kind: str, rng: np.random.Generator) -> None:
+    # Few toys freeze the maps, badly; the p-values must be right all the same.
+    p = []
+    for _ in range(400):
+        combination = Combination.freeze(kind, LAWS, draw(25, rng))
+        null, (data,) = combination(draw(99, rng)), combination(draw(1, rng))
+        p.append((1 + np.count_nonzero(null >= data)) / 100)
+    for alpha in (0.05, 0.2, 0.5):
+        low, high = stats.binom.interval(0.9999, 400, alpha)
+        assert low <= np.count_nonzero(np.array(p) <= alpha) <= high
+
+
+def test_what_is_not_a_number_stays_so(rng: np.random.Generator) -> None:
+    combination = Combination.freeze("smallest", LAWS, draw(100, rng))
+    assert np.isnan(combination(np.array([[np.nan], [1.0]]))).all()
+
+
+def test_too_few_toys_and_unknown_kinds_are_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="at least 60 toys"):
+        Combination.freeze("smallest", LAWS, draw(19, rng))
+    with pytest.raises(InputError, match="choose one of 'smallest'"):
+        Combination.freeze("best", LAWS, draw(100, rng))
+    assert frozen_toys(60) == 20
