@@ -8,6 +8,7 @@ combination and every single scale. All Z are medians over toy experiments of em
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -169,7 +170,7 @@ def power_suite(
                 expected=case.expected,
                 options=FitOptions(seed=seed, reference_size=case.reference_size, **test.options),
                 alone=signal.alone,
-                output=None if output is None else Path(output) / test.name.split(",")[0].replace(" ", "-"),
+                output=None if output is None else Path(output) / re.sub(r"[^a-z]+", "-", test.name),
                 memory=memory,
             )
             if not made:
