@@ -70,22 +70,13 @@ def process(name: str, *, cuts: Cuts = CUTS, energy: float = 13_000.0) -> Proces
     raise InputError(f"{name!r} is not a sample; choose one of {', '.join(('background', *SIGNALS))}")
 
 
-def sample(
-    name: str,
-    n: int,
-    *,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
-    cuts: Cuts = CUTS,
-    energy: float = 13_000.0,
-) -> Columns:
-    """n selected events of "background" or of a signal."""
-    return simulate(name, n, seed=seed, processes=processes, progress=progress, cuts=cuts, energy=energy).columns
+def sample(name: str, n: int, **options: Any) -> Columns:
+    """n selected events of "background" or of a signal; the options are those of `simulate`."""
+    return simulate(name, n, **options).columns
 
 
 def background(n: int, **options: Any) -> Columns:
-    """n selected events of the reference model; the options are those of `sample`."""
+    """n selected events of the reference model; the options are those of `simulate`."""
     return sample("background", n, **options)
 
 
@@ -99,7 +90,7 @@ def simulate(
     cuts: Cuts = CUTS,
     energy: float = 13_000.0,
 ) -> Run:
-    """The same as `sample`, with the acceptance."""
+    """n selected events of "background" or of a signal, with the acceptance."""
     reconstructed = partial(reconstruct, cuts=cuts, c_w=CONTACT.get(name))
     made = process(name, cuts=cuts, energy=energy)
     return run(made, reconstructed, n, seed=seed, processes=processes, progress=progress)

@@ -22,8 +22,9 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.experiments.library import Library
 from lanner.files import write_atomically
-from lanner.inference.combination import COMBINATIONS, Combination, frozen_toys
+from lanner.inference.combination import COMBINATIONS, frozen_toys
 from lanner.inference.toys import room_for_data
+from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
 from lanner.run.toys import ToyRun
@@ -237,12 +238,11 @@ def _rows(test: str, injection: Injection, made: dict[str, ToyRun], names: Seque
     null, plans = made["null"].statistics, injection.ladder.plans
     if len(plans) == 1:
         return [_row(test, "single", null[0], {n: made[n].statistics[0] for n in names})]
-    frozen = frozen_toys(null.shape[1])
-    laws = [e.analytic_moments() for e in injection.ladder.scales]
     rows = []
     for kind in COMBINATIONS:
-        combine = Combination.freeze(kind, laws, null[:, :frozen])
-        rows.append(_row(test, kind, combine(null[:, frozen:]), {n: combine(made[n].statistics) for n in names}))
+        how = Frozen.of(injection.ladder, kind, made["null"], frozen_toys(null.shape[1]))
+        signals = {n: how.statistic(made[n].statistics) for n in names}
+        rows.append(_row(test, kind, how.null_statistics(made["null"]), signals))
     for k, plan in enumerate(plans):
         label = f"width {plan.width:.3g}, penalty {plan.penalty:.2g}"
         rows.append(_row(test, label, null[k], {n: made[n].statistics[k] for n in names}))

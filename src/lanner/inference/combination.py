@@ -21,10 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincc, gammaln, logsumexp
+from scipy.special import logsumexp
 
 from lanner.errors import InputError
 from lanner.inference.analytic import LawMoments
+from lanner.inference.significance import gamma_logsf
 
 Array = NDArray[np.float64]
 
@@ -76,22 +77,6 @@ class PMap:
         """log p of each t; not a number where t is not."""
         shape = 4 / self.skewness**2
         return gamma_logsf(shape, shape + (np.asarray(t) - self.mean) / self.spread * shape**0.5)
-
-
-def gamma_logsf(shape: float, x: Array) -> Array:
-    """log of the upper tail of a gamma distribution, also where SciPy's underflows.
-
-    >>> gamma_logsf(1.0, np.array([-1.0, 2.0, 5000.0])).tolist()
-    [0.0, -2.0, -5000.0]
-    """
-    x = np.asarray(x, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        log_p = np.log(gammaincc(shape, np.maximum(x, 0.0)))
-    far = np.isneginf(log_p)
-    # The first terms of Legendre's continued fraction; x is far above the shape here.
-    y = x[far]
-    log_p[far] = shape * np.log(y) - y - gammaln(shape) - np.log(y - shape + 1 + (1 - shape) / (y - shape + 3))
-    return np.asarray(log_p)
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,12 +121,8 @@ class Experiment:
             return Solution.joined([self.fit_generated(self.generate(i), progress) for i in toys])
         return self.fit([self.scheme.toy(i) for i in toys], progress)
 
-    def fit_data(self, draws: int) -> Solution:
-        """Fit the data with several draws of the reference (one where there is nothing to draw)."""
-        return self.fit(self.data_draws(draws))
-
     def data_draws(self, draws: int) -> list[Draw]:
-        """What the data's fits take from the pool."""
+        """What the data's fits take from the pool, with several draws of the reference (one if there is no choice)."""
         if self.data is None:
             raise InputError("this experiment has no data; give some")
         if self.plan.null != "reference":

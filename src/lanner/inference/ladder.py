@@ -13,6 +13,7 @@ from lanner.events import Sample
 from lanner.inference.experiment import Experiment, GeneratedToy, Progress
 from lanner.inference.plan import Generator, Plan
 from lanner.model.problem import Solution
+from lanner.model.score import weighted_difference
 from lanner.model.weightings import Draw
 
 
@@ -79,7 +80,11 @@ class Ladder:
         return [list(scales) for _, scales in groupby(self.scales, key=lambda e: id(e.pool.features))]
 
     def _fit_generated(self, toy: GeneratedToy, scales: Sequence[Experiment]) -> list[Solution]:
-        features = scales[0].features_of(toy)
+        first = scales[0]
+        features = first.features_of(toy)
+        if first.plan.statistic == "score":
+            rotated = first.pool.score.rotate(weighted_difference(features, toy.weightings))
+            return [e.score(rotated) for e in scales]
         return [e.fit_generated(toy, features=features) for e in scales]
 
     def fit_data(self, draws: int) -> list[Solution]:

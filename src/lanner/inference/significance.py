@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.special import digamma, gammaln, ndtri_exp, polygamma
+from scipy.special import digamma, gammaincc, gammaln, ndtri_exp, polygamma
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class Chi2Fit:
 
     def z_score(self, t: float) -> float:
         """Z of that tail."""
-        return z_of_log_p(_chi2_logsf(t, self.dof))
+        return z_of_log_p(float(gamma_logsf(self.dof / 2, np.array(t / 2))))
 
 
 def fit_chi2(null: ArrayLike, *, replicates: int = 999, rng: np.random.Generator) -> Chi2Fit | None:
@@ -109,26 +109,33 @@ def fit_chi2(null: ArrayLike, *, replicates: int = 999, rng: np.random.Generator
     if t.size < 2 or not (np.isfinite(t).all() and t[0] > 0):
         return None
     dof = float(_chi2_dof(t))
-    observed = float(_ks_distance(t, np.array(dof)))
+    observed = float(_chi2_distance(t, np.array(dof)))
     toys = np.sort(rng.chisquare(dof, (replicates, t.size)), axis=1)
-    distances = _ks_distance(toys, _chi2_dof(toys))
+    distances = _chi2_distance(toys, _chi2_dof(toys))
     p = (1 + int(np.count_nonzero(distances >= observed))) / (1 + replicates)
     # The Fisher information of dof is trigamma(dof / 2) / 4 per toy.
     error = 2 / float(np.sqrt(t.size * polygamma(1, dof / 2)))
     return Chi2Fit(dof, error, p)
 
 
-def _chi2_logsf(t: float, dof: float) -> float:
-    """log of the upper tail, also where SciPy's underflows (t beyond some 1500)."""
-    log_p = float(stats.chi2.logsf(t, dof))
-    if np.isfinite(log_p) or not np.isfinite(t) or t <= 0:
-        return log_p
-    # Legendre's continued fraction of the incomplete gamma function, from the inside out; x is far above a here.
-    a, x = dof / 2, t / 2
-    fraction = 0.0
+def gamma_logsf(shape: float, x: Array) -> Array:
+    """log of the upper tail of a gamma distribution, also where SciPy's underflows (x beyond some 700).
+
+    >>> gamma_logsf(1.0, np.array([-1.0, 2.0, 5000.0])).tolist()
+    [0.0, -2.0, -5000.0]
+    """
+    x = np.asarray(x, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(gammaincc(shape, np.maximum(x, 0.0)))
+    far = np.isneginf(log_p) & np.isfinite(x)
+    y = x[far]
+    # Legendre's continued fraction of the incomplete gamma function, from the inside out; y is far above the shape.
+    fraction = np.zeros_like(y)
     for k in range(60, 0, -1):
-        fraction = k * (k - a) / (x - a + 1 + 2 * k - fraction)
-    return float(a * np.log(x) - x - gammaln(a) - np.log(x - a + 1 - fraction))
+        fraction = k * (k - shape) / (y - shape + 1 + 2 * k - fraction)
+    log_p = np.asarray(log_p)
+    log_p[far] = shape * np.log(y) - y - gammaln(shape) - np.log(y - shape + 1 - fraction)
+    return log_p
 
 
 def _chi2_dof(t: Array) -> Array:
@@ -141,9 +148,12 @@ def _chi2_dof(t: Array) -> Array:
     return np.asarray(2 * x)
 
 
-def _ks_distance(sorted_t: Array, dof: Array) -> Array:
-    """The Kolmogorov-Smirnov distance of sorted samples (last axis) from a chi2."""
-    n = sorted_t.shape[-1]
-    cdf = stats.chi2.cdf(sorted_t, dof[..., None])
+def ks_distance(cdf: Array) -> Array:
+    """The Kolmogorov-Smirnov distance of sorted samples (last axis) from the law whose cdf they were put through."""
+    n = cdf.shape[-1]
     up, down = np.arange(1, n + 1) / n - cdf, cdf - np.arange(n) / n
     return np.asarray(np.maximum(up.max(axis=-1), down.max(axis=-1)))
+
+
+def _chi2_distance(sorted_t: Array, dof: Array) -> Array:
+    return ks_distance(stats.chi2.cdf(sorted_t, dof[..., None]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.inference.significance import z_of_log_p
+from lanner.inference.significance import ks_distance, z_of_log_p
 
 LEAST = 20  # toys above the threshold, for a slope to be worth something
 _SHARE, _MOST = 0.1, 1000  # of the toys that lie above it, and how many at most: the further out, the better it holds
@@ -57,16 +57,8 @@ def fit_tail(toys: NDArray[np.float64], *, rng: np.random.Generator) -> FittedTa
     scale = float(excess.mean())
     if not scale > 0:
         return None
-    observed = _distance(excess / scale)
+    observed = ks_distance(-np.expm1(-excess / scale))
     drawn = np.sort(rng.standard_exponential((_REPLICATES, above)), axis=1)
-    replicates = _distance(drawn / drawn.mean(axis=1, keepdims=True))
+    replicates = ks_distance(-np.expm1(-drawn / drawn.mean(axis=1, keepdims=True)))
     goodness = (1 + int(np.count_nonzero(replicates >= observed))) / (1 + _REPLICATES)
     return FittedTail(threshold, scale, above / len(x), above, float(2 * x[-1] - threshold), goodness)
-
-
-def _distance(sorted_excess: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The Kolmogorov-Smirnov distance from an exponential, along the last axis."""
-    n = sorted_excess.shape[-1]
-    cdf = -np.expm1(-sorted_excess)
-    up, down = np.arange(1, n + 1) / n - cdf, cdf - np.arange(n) / n
-    return np.asarray(np.maximum(up.max(axis=-1), down.max(axis=-1)))

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import ConvergenceWarning
-from lanner.inference.combination import Combination
 from lanner.inference.ladder import Ladder
 from lanner.inference.null import Null
 from lanner.inference.scales import deviation_of
-from lanner.inference.seeds import Stream, generator
 from lanner.inference.sequential import Stopping
-from lanner.inference.significance import fit_chi2, z_of_log_p
-from lanner.inference.tail import fit_tail
+from lanner.inference.significance import z_of_log_p
 from lanner.model.problem import Solution
+from lanner.run.frozen import Frozen
 from lanner.run.result import Combined, ScaleResult, SearchResult
 from lanner.run.store import sample_digest
 from lanner.run.toys import BAND_TOYS, ToyRun
@@ -44,50 +42,25 @@ class Judge:
         """The data's statistics, (scales, draws)."""
         return np.stack([s.statistic for s in self.solutions])
 
-    def combination(self, made: ToyRun, frozen: int) -> Combination | None:
-        """How scales are combined, frozen on the first toys; None for a single one."""
-        if len(self.ladder.scales) == 1:
-            return None
-        laws = [e.analytic_moments() for e in self.ladder.scales]
-        return Combination.freeze(self.kind, laws, made.statistics[:, :frozen])
-
     def is_known(self, made: ToyRun, frozen: int, stopping: Stopping) -> bool:
         """Whether the toys there are decide."""
-        combination = self.combination(made, frozen)
-        if combination is None:
-            return stopping.judge(float(self.statistics[0, 0]), made.statistics[0]) is not None
-        t = float(combination(self.statistics[:, :1])[0])
-        return stopping.judge(t, combination(made.statistics[:, frozen:])) is not None
+        how = Frozen.of(self.ladder, self.kind, made, frozen)
+        return stopping.judge(float(how.statistic(self.statistics)[0]), how.null_statistics(made)) is not None
 
     def result(self, made: ToyRun, frozen: int, stopping: Stopping | None = None) -> SearchResult:
         """The result of the toys there are; the first `frozen` of them compare the scales and are not counted."""
-        combination = self.combination(made, frozen)
-        if combination is None:
-            return self._single(made, stopping)
-        return self._combined(made, frozen, combination, stopping)
-
-    def _single(self, made: ToyRun, stopping: Stopping | None) -> SearchResult:
-        experiment, solution = self.ladder.first, self.solutions[0]
-        plan = experiment.plan
+        how = Frozen.of(self.ladder, self.kind, made, frozen)
         self._warn(made)
-        chi2 = fit_chi2(made.statistics[0], rng=generator(plan.seed, Stream.CALIBRATION))
-        null = Null(plan.null, made.statistics[0], made.converged[0], experiment.analytic_null(), chi2)
-        return self._result(0, null, solution.statistic, made.coefficients.astype(np.float64), stopping, None)
-
-    def _combined(self, made: ToyRun, frozen: int, combination: Combination, stopping: Stopping | None) -> SearchResult:
-        plan = self.ladder.first.plan
-        self._warn(made)
-        calibrating = made.statistics[:, frozen:]
-        combined = combination(calibrating)
-        tail = fit_tail(combined, rng=generator(plan.seed, Stream.CALIBRATION))
-        null = Null(plan.null, combined, np.asarray(made.converged[:, frozen:].all(axis=0)), tail=tail)
-        local = combination.log_p(self.statistics[:, :1])[:, 0]
+        null, draws = how.null(self.ladder, made), how.statistic(self.statistics)
+        if how.combination is None:
+            return self._result(0, null, draws, made.coefficients.astype(np.float64), stopping, None)
+        local = how.combination.log_p(self.statistics[:, :1])[:, 0]
         speaks = int(np.argmin(local))
         shown = self.ladder.scales[speaks].fit_toys(range(min(BAND_TOYS, made.statistics.shape[1]))).coefficients
-        scales = tuple(self._scale(k, calibrating[k], float(local[k])) for k in range(len(self.ladder.scales)))
-        return self._result(
-            speaks, null, combination(self.statistics), shown, stopping, Combined(self.kind, frozen, speaks, scales)
+        scales = tuple(
+            self._scale(k, made.statistics[k, frozen:], float(local[k])) for k in range(len(self.ladder.scales))
         )
+        return self._result(speaks, null, draws, shown, stopping, Combined(self.kind, frozen, speaks, scales))
 
     def _scale(self, k: int, toys: NDArray[np.float64], log_p: float) -> ScaleResult:
         experiment = self.ladder.scales[k]

@@ -11,14 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.inference.combination import Combination, frozen_toys
+from lanner.inference.combination import frozen_toys
 from lanner.inference.null import Null
-from lanner.inference.seeds import Stream, generator
-from lanner.inference.significance import fit_chi2
-from lanner.inference.tail import fit_tail
+from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions, default_toys
-from lanner.run.toys import ToyRun
 
 LEVELS = (2.0, 3.0, 5.0)
 # The laws that go beyond the toys, the best first.
@@ -128,11 +125,12 @@ def power(
     which an interrupted run resumes, those with the signal under its `label`: several signals can share one folder and
     its null toys.
     """
+    fit = FitOptions(**options)
     injection = Injection.prepare(
         reference,
         signal,
         expected=expected,
-        options=FitOptions(**options),
+        options=fit,
         alone=alone,
         output=output,
         memory=memory,
@@ -150,50 +148,27 @@ def power(
         return None if progress is None else lambda done, _: progress(before + done, work)
 
     made = injection.null(toys, told(0))
-    scale = Yardstick.of(injection, made, options.get("combination", "harmonic"))
-    strengths = [
-        scale.measure(mean, injection.toys(mean, experiments, label=label, progress=told(toys + k * experiments)))
-        for k, mean in enumerate(signal_events)
-    ]
-    return Power(scale.null, tuple(strengths))
+    how = Frozen.of(injection.ladder, fit.combination, made, frozen_toys(toys))
+    null = how.null(injection.ladder, made)
+    strengths = []
+    for k, mean in enumerate(signal_events):
+        found = injection.toys(mean, experiments, label=label, progress=told(toys + k * experiments))
+        strengths.append(_judged(mean, how.statistic(found.statistics), null))
+    return Power(null, tuple(strengths))
 
 
-@dataclass(frozen=True, eq=False)
-class Yardstick:
-    """The null by which toys with a signal are judged, of one scale or of several combined."""
-
-    null: Null
-    combination: Combination | None
-
-    @classmethod
-    def of(cls, injection: Injection, made: ToyRun, kind: str) -> Yardstick:
-        """From null toys, some of which freeze the combination."""
-        ladder = injection.ladder
-        plan, rng = ladder.first.plan, generator(ladder.first.plan.seed, Stream.CALIBRATION)
-        if len(ladder.scales) == 1:
-            t = made.statistics[0]
-            return cls(Null(plan.null, t, made.converged[0], ladder.first.analytic_null(), fit_chi2(t, rng=rng)), None)
-        laws = [e.analytic_moments() for e in ladder.scales]
-        frozen = frozen_toys(made.statistics.shape[1])
-        combination = Combination.freeze(kind, laws, made.statistics[:, :frozen])
-        t = combination(made.statistics[:, frozen:])
-        converged = np.all(made.converged[:, frozen:], axis=0)
-        return cls(Null(plan.null, t, np.asarray(converged), tail=fit_tail(t, rng=rng)), combination)
-
-    def measure(self, mean: float, made: ToyRun) -> Strength:
-        """Z of toys with a signal."""
-        null = self.null
-        t = made.statistics[0] if self.combination is None else self.combination(made.statistics)
-        tail = null.tail
-        empirical = np.array([null.empirical(x).z_score for x in t])
-        return Strength(
-            float(mean),
-            t,
-            empirical,
-            None if null.analytic is None else np.asarray(null.analytic.z_score(t)),
-            None if null.chi2 is None else np.array([null.chi2.z_score(x) for x in t]),
-            # Below its threshold the tail is no law: there the toys are many.
-            None
-            if tail is None
-            else np.array([tail.z_score(x) if x > tail.threshold else z for x, z in zip(t, empirical, strict=True)]),
-        )
+def _judged(mean: float, t: NDArray[np.float64], null: Null) -> Strength:
+    """Z of toys with a signal."""
+    tail = null.tail
+    empirical = np.array([null.empirical(x).z_score for x in t])
+    return Strength(
+        float(mean),
+        t,
+        empirical,
+        None if null.analytic is None else np.asarray(null.analytic.z_score(t)),
+        None if null.chi2 is None else np.array([null.chi2.z_score(x) for x in t]),
+        # Below its threshold the tail is no law: there the toys are many.
+        None
+        if tail is None
+        else np.array([tail.z_score(x) if x > tail.threshold else z for x, z in zip(t, empirical, strict=True)]),
+    )

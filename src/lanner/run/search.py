@@ -124,15 +124,15 @@ def search(
         # Toys depend on the data only where those are relabelled.
         relabelled = [data.features] if options.null == "permutation" else []
         stopping = None if until_z is None else Stopping.until(until_z, p_precision, most=toys)
+        number = default_toys(plans) if toys is None else toys
         maker = ToyMaker.of(
             ladder,
             folder=None if output is None else Path(output) / "toys",
             events_digest=array_digest(reference.features, reference.weights, *relabelled),
-            toys=default_toys(plans) if toys is None else toys,
+            toys=number,
         )
         judge = Judge(ladder, combination)
         if stopping is None:
-            number = default_toys(plans) if toys is None else toys
             result = judge.result(maker.first(number, progress), frozen_toys(number))
         else:
             result = _until(stopping, judge, maker, progress)
