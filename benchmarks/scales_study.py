@@ -3,8 +3,8 @@
     python benchmarks/scales_study.py                      # the whole study, written to docs/figures
     python benchmarks/scales_study.py --data-sets 40       # a quick look
 
-`search` as it is by default (fifteen scales, harmonic mean), with every other combination, with the likelihood
-ratio at five widths, and with toys made until the p-value is known. p-values of toys are discrete; for the
+`search` as it is by default (twelve scales, harmonic mean), with every other combination, with the likelihood
+ratio at four widths, and with toys made until the p-value is known. p-values of toys are discrete; for the
 Kolmogorov-Smirnov test each is spread evenly over the step that it stands for. Seeds are fixed beforehand: data set
 i has seed i.
 """

@@ -38,10 +38,10 @@ def test_every_test_and_combination_has_its_row(found) -> None:  # type: ignore[
     tests = {r.test for r in result.rows}
     assert tests == {t.name for t in suite.TESTS["one-dimensional"]}
     assert result.row("the paper's", "single").reach == pytest.approx(stats.norm.isf(1 / 301))
-    score = result.row("score, fifteen scales", "harmonic")
+    score = result.row("score, twelve scales", "harmonic")
     assert set(score.z) == {"tail", "soft"}
     assert score.z["tail"] > 1
-    assert result.best_single("score, fifteen scales", "tail") >= score.z["tail"] - 0.5
+    assert result.best_single("score, twelve scales", "tail") >= score.z["tail"] - 0.5
     for name in ("suite.json", "suite.md", "suite.png"):
         assert (folder / name).stat().st_size > 500
     assert "ideal | 5.00 | 4.00 | 5.00 | 4.00" in str(result)

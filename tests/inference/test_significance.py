@@ -92,3 +92,15 @@ def test_the_chi2_tail_stays_finite_for_large_t() -> None:
     fit = Chi2Fit(10.0, 0.2, 0.5)
     assert fit.p_value(1e5) == 0.0
     assert 300 < fit.z_score(1e5) < 330
+
+
+def test_of_very_many_toys_replicates_are_smaller_and_say_the_same(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toys = rng.chisquare(7, 4000)
+    whole = fit_chi2(toys, rng=np.random.default_rng(1))
+    monkeypatch.setattr("lanner.inference.significance._REPLICATE_SIZE", 500)
+    part = fit_chi2(toys, rng=np.random.default_rng(1))
+    assert whole is not None
+    assert part is not None
+    assert part.goodness_of_fit == pytest.approx(whole.goodness_of_fit, abs=0.08)

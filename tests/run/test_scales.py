@@ -24,11 +24,11 @@ def peak() -> np.ndarray:
     return np.vstack([D, np.random.default_rng(2).normal(0.9, 0.02, (12, 1))])
 
 
-def test_without_a_width_five_widths_and_three_penalties_are_combined() -> None:
+def test_without_a_width_four_widths_and_three_penalties_are_combined() -> None:
     result = searched()
     assert result.combined is not None
-    assert len(result.combined.scales) == 15
-    assert len({s.width for s in result.combined.scales}) == 5
+    assert len(result.combined.scales) == 12
+    assert len({s.width for s in result.combined.scales}) == 4
     assert {round(s.deviation, 2) for s in result.combined.scales} == {0.2, 0.7, 2.0}
     assert (result.combined.frozen, len(result.null)) == (100, 200)
     assert 0.01 < result.p_value <= 1
@@ -70,7 +70,7 @@ def test_each_scale_is_what_a_search_at_that_scale_finds() -> None:
 def test_the_likelihood_ratio_has_a_ladder_too(peak: np.ndarray) -> None:
     result = searched(peak, statistic="likelihood-ratio", combination="product", toys=90)
     assert result.combined is not None
-    assert len(result.combined.scales) == 5
+    assert len(result.combined.scales) == 4
     assert result.empirical.is_bound
     law = loss_by_name("logistic")
     events = result.plan.reference_size + result.plan.expected

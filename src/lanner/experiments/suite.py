@@ -126,12 +126,12 @@ TESTS = {
             {"width": 0.3, "penalty": 1e-10, "centers": 3000, "newton_steps": 1, "scaling": None},
             share=0.1,
         ),
-        Test("likelihood ratio, five widths", {"statistic": "likelihood-ratio"}, share=0.1),
-        Test("score, fifteen scales", {}),
+        Test("likelihood ratio, four widths", {"statistic": "likelihood-ratio"}, share=0.1),
+        Test("score, twelve scales", {}),
     ),
     "dimuon": (
         Test("the paper's", {"width": 3.0, "penalty": 1e-6, "newton_steps": 1}, share=0.1),
-        Test("score, fifteen scales", {}),
+        Test("score, twelve scales", {}),
     ),
 }
 

@@ -16,7 +16,7 @@ _LOOKS = ((GREY, "s"), (ORANGE, "^"), (BLUE, "o"), (GREEN, "D"))
 
 
 def draw_suite(result: SuiteResult, path: Path) -> None:
-    """One column per signal; the paper's test, the combinations that are each test's best, and the ideal test."""
+    """One column per signal; the paper's test, the default combination of each of the others, and the ideal test."""
     from matplotlib.figure import Figure
 
     names = [s.name for s in result.signals]
@@ -28,7 +28,7 @@ def draw_suite(result: SuiteResult, path: Path) -> None:
         tests = list(dict.fromkeys(r.test for r in result.rows))
         for k, ((colour, marker), test) in enumerate(zip(_LOOKS, tests, strict=False)):
             rows = [r for r in result.rows if r.test == test and not r.statistic.startswith("width")]
-            chosen = next((r for r in rows if r.statistic == ("harmonic" if "score" in test else "product")), rows[0])
+            chosen = next((r for r in rows if r.statistic == "harmonic"), rows[0])
             label = test if chosen.statistic == "single" else f"{test}: {chosen.statistic}"
             z = [chosen.z[n] for n in names]
             ax.errorbar(places + 0.12 * (k - 1), z, [chosen.error[n] for n in names], fmt=marker, color=colour,

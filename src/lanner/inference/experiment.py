@@ -85,9 +85,8 @@ class Experiment:
             candidates = units.apply(_generated(make_events, plan, plan.centers, rng))
             scheme = _reference_scheme(plan, reference, data_size, np.empty(0, dtype=np.intp))
         else:
-            barred = rng.choice(len(reference), plan.centers, replace=False)
-            candidates = events[barred]
-            scheme = _reference_scheme(plan, reference, data_size, barred)
+            scheme = reference_scheme(plan, reference, data_size)
+            candidates = events[scheme.barred]
         basis = _basis(plan, candidates, memory)
         weights = None
         if reference.weights is not None:
@@ -253,6 +252,12 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
         rng=generator(plan.seed, Stream.PIVOTS),
         memory=memory,
     )
+
+
+def reference_scheme(plan: Plan, reference: Sample, data_size: int) -> ReferenceScheme:
+    """The toys of the paper's null, some reference events set apart as candidate centres."""
+    rng = generator(plan.seed, Stream.CENTERS)
+    return _reference_scheme(plan, reference, data_size, rng.choice(len(reference), plan.centers, replace=False))
 
 
 def _reference_scheme(plan: Plan, reference: Sample, data_size: int, barred: NDArray[np.intp]) -> ReferenceScheme:

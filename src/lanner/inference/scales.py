@@ -24,7 +24,7 @@ from lanner.model.kernel import pairwise_width
 from lanner.model.loss import Loss, null_curvature
 
 QUANTILES = (0.2, 0.98)  # of the distances between reference events, for the finest and the coarsest width
-WIDTHS = 5
+WIDTHS = 4
 # Sizes of f that are looked for: q, which needs no fit, takes several; a fit takes one.
 DEVIATIONS = {"score": (0.2, 0.7, 2.0), "likelihood-ratio": (2.0,)}
 

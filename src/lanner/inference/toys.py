@@ -8,7 +8,7 @@ make toys and data differ).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -63,6 +63,23 @@ class ReferenceScheme:
         rows = np.arange(self.reference, self.reference + self.data_size)
         left_out = self._free[rng.choice(len(self._free), self._spare(0), replace=False)]
         return self._draw(rows, left_out)
+
+    def with_signal(self, i: int, mean: float, *, alone: bool, rows: range | None = None) -> Draw:
+        """A null toy with Poisson(mean) signal events among its data, or as its data.
+
+        The signal's rows of the pool are all that follow the reference, or some of them.
+        """
+        if rows is None:
+            rows = range(self.reference, self.reference + self.data_size)
+        # These toys lie far beyond any number of null toys, so that the two never share one.
+        strength = 1 + round(1000 * mean)
+        toy = self.toy(10**9 * strength + i)
+        rng = generator(self.seed, Stream.POWER, strength, i)
+        number = min(int(rng.poisson(mean)), len(rows))
+        signal = rows.start + rng.choice(len(rows), number, replace=False)
+        if alone:
+            return replace(toy, data=signal, left_out=np.concatenate([toy.left_out, toy.data]))
+        return replace(toy, data=np.concatenate([toy.data, signal]))
 
     @cached_property
     def _free(self) -> NDArray[np.intp]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.inference.ladder import Ladder
-from lanner.inference.seeds import Stream, generator
 from lanner.inference.toys import ReferenceScheme
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
 from lanner.model.problem import Solution
-from lanner.model.weightings import Draw
 from lanner.run.planning import FitOptions, check_expected, check_sample, plan_search
 from lanner.run.store import array_digest
 from lanner.run.toys import ToyRun, run_toys
@@ -71,8 +67,11 @@ class Injection:
     def toys(self, mean: float, experiments: int, *, label: str, progress: Progress | None = None) -> ToyRun:
         """Toys with Poisson(mean) signal events, kept under the signal's label."""
 
+        scheme = self.ladder.first.scheme
+        assert isinstance(scheme, ReferenceScheme)
+
         def fit(numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
-            return self.ladder.fit([self._draw(i, mean) for i in numbers], told)
+            return self.ladder.fit([scheme.with_signal(i, mean, alone=self.alone) for i in numbers], told)
 
         return run_toys(
             self.ladder,
@@ -83,17 +82,3 @@ class Injection:
             fit=fit,
             progress=progress,
         )
-
-    def _draw(self, i: int, mean: float) -> Draw:
-        """A null toy of another stream, with Poisson(mean) of the signal's events among its data, or as its data."""
-        scheme = self.ladder.first.scheme
-        assert isinstance(scheme, ReferenceScheme)
-        # These toys lie far beyond any number of null toys, so that the two never share one.
-        strength = 1 + round(1000 * mean)
-        toy = scheme.toy(10**9 * strength + i)
-        rng = generator(scheme.seed, Stream.POWER, strength, i)
-        number = min(int(rng.poisson(mean)), scheme.data_size)
-        signal = scheme.reference + rng.choice(scheme.data_size, number, replace=False)
-        if self.alone:
-            return replace(toy, data=signal, left_out=np.concatenate([toy.left_out, toy.data]))
-        return replace(toy, data=np.concatenate([toy.data, signal]))

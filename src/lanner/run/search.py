@@ -62,7 +62,7 @@ def search(
 ) -> SearchResult:
     """Test whether the data follow the reference: a statistic of the two, the same of toys that do, and a count.
 
-    Without a width, five widths and three penalties, chosen from the reference, are tested by the score statistic and
+    Without a width, four widths and three penalties, chosen from the reference, are tested by the score statistic and
     combined. With a width it is the paper's test: the likelihood ratio of one fit.
 
     Args:
