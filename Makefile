@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TORCH := $(VENV)/.torch
 
 .PHONY: demo test test-full lint bench bench-full study format clean
 
@@ -14,10 +15,10 @@ demo: $(READY)
 	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --seed 1 \
 		--output demo/search
 
-test: lint
+test: lint $(TORCH)
 	$(BIN)/python -m pytest -m "not full"
 
-test-full: lint
+test-full: lint $(TORCH)
 	$(BIN)/python -m pytest
 
 lint: $(READY)
@@ -31,9 +32,10 @@ bench: $(READY)
 bench-full: $(READY)
 	$(BIN)/python benchmarks/bench_engine.py --size full --write docs/benchmarks.md
 
-study: $(READY)
+study: $(READY) $(TORCH)
 	$(BIN)/python benchmarks/calibration_study.py
 	$(BIN)/python benchmarks/scales_study.py
+	$(BIN)/python benchmarks/tests_study.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -45,6 +47,11 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 		--only-binary pythia8mc,fastjet -e ".[dev,physics]"
 	touch $(READY)
+
+# Torch is large, and only the neural network that Lanner is compared with needs it.
+$(TORCH): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[network]"
+	touch $(TORCH)
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

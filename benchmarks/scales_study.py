@@ -68,24 +68,24 @@ def judge(pairs: Any) -> dict[str, Any]:
     return found | {"passed": bool(passed)}
 
 
-def draw(results: dict[str, Any], path: Path) -> None:
-    """Ordered p-values against uniform ones."""
+def draw(panels: dict[str, list[str]], results: dict[str, Any], path: Path) -> None:
+    """Ordered p-values against uniform ones; a panel for each group of results."""
     from matplotlib.figure import Figure
 
     from lanner.show.style import hep_style
 
     with hep_style():
-        figure = Figure(figsize=(11, 5), layout="constrained")
-        for ax, case in zip(figure.subplots(1, len(SIZES), sharey=True), SIZES, strict=True):
-            for mode in MODES:
-                found = results.get(f"{case} {mode}")
-                if found is not None:
-                    p = np.sort(found["p"])
-                    quantiles = (np.arange(len(p)) + 0.5) / len(p)
-                    ax.plot(quantiles, p, linewidth=1.2, label=f"{mode} (KS p = {found['ks_p']:.2f})")
+        figure = Figure(figsize=(5.5 * len(panels), 5), layout="constrained")
+        axes = np.atleast_1d(figure.subplots(1, len(panels), sharey=True))
+        for ax, (title, names) in zip(axes, panels.items(), strict=True):
+            for name in names:
+                p = np.sort(results[name]["p"])
+                quantiles = (np.arange(len(p)) + 0.5) / len(p)
+                label = f"{name.removeprefix(title).strip()} (KS p = {results[name]['ks_p']:.2f})"
+                ax.plot(quantiles, p, linewidth=1.2, label=label)
             ax.plot([0, 1], [0, 1], color="0.6", linewidth=1)
-            ax.legend(loc="upper left", fontsize=9)
-            ax.set_title(case)
+            ax.legend(loc="upper left", fontsize=8)
+            ax.set_title(title)
             ax.set_xlabel("uniform quantile")
             ax.set_ylabel("p-value, ordered")
             ax.set_xlim(0, 1)
@@ -111,7 +111,8 @@ def main() -> None:
                 print(f"{case} {mode}: {json.dumps(found)}", flush=True)
                 results[f"{case} {mode}"] = found | {"p": pairs[:, 1].tolist()}
     arguments.output.mkdir(parents=True, exist_ok=True)
-    draw(results, arguments.output / "calibration_scales.png")
+    panels = {case: [name for name in results if name.startswith(case)] for case in SIZES}
+    draw(panels, results, arguments.output / "calibration_scales.png")
     (arguments.output / "calibration_scales.json").write_text(
         json.dumps({k: {n: x for n, x in v.items() if n != "p"} for k, v in results.items()}, indent=1)
     )

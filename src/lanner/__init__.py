@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 from lanner import errors
 
 if TYPE_CHECKING:
+    from lanner.baselines.classifier import classifier_test
+    from lanner.baselines.comparison import Comparison, compare
     from lanner.events import Sample, Scaling
     from lanner.events.readers import read_sample
+    from lanner.experiments.contests import compare_suite
     from lanner.experiments.example import write_example
     from lanner.experiments.reproduce import reproduce
     from lanner.experiments.suite import power_suite
@@ -54,12 +57,17 @@ _WHERE = {
     "power": "lanner.run.power",
     "Power": "lanner.run.power",
     "power_suite": "lanner.experiments.suite",
+    "compare": "lanner.baselines.comparison",
+    "Comparison": "lanner.baselines.comparison",
+    "compare_suite": "lanner.experiments.contests",
+    "classifier_test": "lanner.baselines.classifier",
     "reproduce": "lanner.experiments.reproduce",
     "write_example": "lanner.experiments.example",
 }
 
 __all__ = [
     "Calibration",
+    "Comparison",
     "LearnedRatio",
     "LogRatioClassifier",
     "Power",
@@ -71,6 +79,9 @@ __all__ = [
     "apply",
     "calibrate",
     "characterise",
+    "classifier_test",
+    "compare",
+    "compare_suite",
     "errors",
     "fit_ratio",
     "load_calibration",

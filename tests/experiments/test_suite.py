@@ -1,5 +1,6 @@
 """The suite of signals, small."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ import lanner
 from lanner.cli import main
 from lanner.errors import InputError
 from lanner.experiments import one_dimensional, suite
-from lanner.experiments.suite import SuiteSignal
+from lanner.experiments.suite_cases import SuiteSignal, suite_case
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +21,9 @@ def found(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-
     patch = pytest.MonkeyPatch()
     patch.setattr(one_dimensional, "REFERENCE_SIZE", 6000)
     patch.setattr(one_dimensional, "EXPECTED", 300.0)
-    full = suite._one_dimensional
-
-    def small(seed: int):  # type: ignore[no-untyped-def]
-        case = full(seed)
-        some = (SuiteSignal("tail", 8, 5.0, True), SuiteSignal("soft", 60, 4.0, False))
-        return suite._Case(case.reference, case.expected, case.reference_size, some, case.events)
-
-    patch.setattr(suite, "_one_dimensional", small)
+    some = (SuiteSignal("tail", 8, 5.0, True), SuiteSignal("soft", 60, 4.0, False))
+    small = replace(suite_case("one-dimensional", seed=1), signals=some)
+    patch.setattr(suite, "suite_case", lambda *_, **__: small)
     folder = tmp_path_factory.mktemp("suite")
     yield lanner.power_suite("one-dimensional", toys=600, experiments=20, output=folder), folder
     patch.undo()

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lanner.cli.comparing import compare
 from lanner.cli.experiments import example, generate, reproduce, run_suite
 from lanner.cli.options import (
     common_options,
@@ -299,4 +300,5 @@ def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None
         click.echo(text if as_json else str(found))
 
 
+main.add_command(compare)
 main.add_command(reproduce)

@@ -30,7 +30,7 @@ _SAMPLES = [
 ]
 _FIT = [
     click.option(
-        "--width", metavar="W", help="One kernel width, the paper's mode; 'auto': from the reference (default: five)."
+        "--width", metavar="W", help="One kernel width, the paper's mode; 'auto': from the reference (default: four)."
     ),
     click.option(
         "--statistic",
@@ -140,7 +140,7 @@ def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[
             value = list(value)
         elif name == "width" and value != "auto":
             value = _number(value, "--width")
-        elif name == "signal_events" and isinstance(value, str):
+        elif name in ("signal_events", "tests", "hidden") and isinstance(value, str):
             value = [part.strip() for part in value.split(",")]
         settings[name] = value
     try:

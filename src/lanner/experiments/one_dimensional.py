@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,10 @@ class Signal:
         """n events."""
         return np.asarray(self.law.rvs(n, random_state=rng), dtype=np.float64)
 
+    def log_ratio(self, x: Array, share: float) -> Array:
+        """log(1 + share p_signal / p_reference)."""
+        return np.asarray(np.log1p(share * self.law.pdf(x) / (RATE * np.exp(-RATE * x))))
+
     def expected(self, null: Array, edges: Array, events: float) -> Array:
         """What is expected in bins of which the reference predicts `null`."""
         return np.asarray(null + events * np.diff(self.law.cdf(edges)))
@@ -61,6 +66,10 @@ class Deficit:
             x = rng.exponential(1 / RATE, 2 * n)
             found = np.append(found, x[rng.random(2 * n) < self._left(x)])
         return found[:n]
+
+    def log_ratio(self, x: Array, share: float) -> Array:
+        """log of what is left of the reference; `share` is its total."""
+        return np.asarray(np.log(self._left(x) * share * EXPECTED / self.events))
 
     def expected(self, null: Array, edges: Array, events: float) -> Array:
         """What is expected in bins of which the reference predicts `null`."""
@@ -129,6 +138,19 @@ def generate(
         x = np.append(x, chosen.sample(number(chosen.events if signal_events is None else signal_events), rng))
         rng.shuffle(x)
     return {"x": x}
+
+
+def log_ratio(
+    signal: str, signal_events: float | None = None, *, expected: float = EXPECTED
+) -> Callable[[Array], Array]:
+    """log of the density of all data with a signal over that without, of events one a row.
+
+    >>> float(log_ratio("tail")(np.array([[0.1]]))[0])  # far from the signal
+    0.0
+    """
+    chosen = (SIGNALS | FURTHER)[signal]
+    events = chosen.events if signal_events is None else signal_events
+    return lambda x: chosen.log_ratio(x[:, 0], events / expected)
 
 
 def ideal_significance(signal: str, signal_events: float | None = None, *, expected: float = EXPECTED) -> float:

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from lanner.errors import InputError
-from lanner.events import Sample
 from lanner.experiments.library import Library
+from lanner.experiments.suite_cases import SuiteSignal, suite_case
 from lanner.files import write_atomically
 from lanner.inference.combination import COMBINATIONS, frozen_toys
-from lanner.inference.toys import room_for_data
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
@@ -31,19 +30,6 @@ from lanner.run.toys import ToyRun
 
 Array = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
-SUITES = ("one-dimensional", "dimuon")
-_SIGNAL_EVENTS = 10_000
-
-
-@dataclass(frozen=True)
-class SuiteSignal:
-    """A signal and its strength; `known` if the default was chosen with it in view."""
-
-    name: str
-    events: float
-    ideal: float
-    known: bool
-    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,9 +143,9 @@ def power_suite(
         library: where events come from.
         progress: called with the test's and the signal's name, what is done and what there is to do.
     """
-    if name not in SUITES:
-        raise InputError(f"suite={name!r} is not known; choose one of {', '.join(map(repr, SUITES))}")
-    case = _one_dimensional(seed) if name == "one-dimensional" else _dimuon(library or Library("dimuon"))
+    if name not in TESTS:
+        raise InputError(f"suite={name!r} is not known; choose one of {', '.join(map(repr, TESTS))}")
+    case = suite_case(name, seed=seed, library=library)
     rows: list[Row] = []
     for test in TESTS[name]:
         made: dict[str, ToyRun] = {}
@@ -182,56 +168,6 @@ def power_suite(
     if output is not None:
         _write(result, Path(output))
     return result
-
-
-@dataclass(frozen=True, eq=False)
-class _Case:
-    reference: Sample
-    expected: float
-    reference_size: int
-    signals: tuple[SuiteSignal, ...]
-    events: Callable[[SuiteSignal], Sample]
-
-
-def _one_dimensional(seed: int) -> _Case:
-    from lanner.experiments import one_dimensional as example
-
-    rng = np.random.default_rng([seed, 1])
-    size = example.REFERENCE_SIZE
-    every = example.SIGNALS | example.FURTHER
-    signals = tuple(
-        SuiteSignal(s.name, s.events, example.ideal_significance(s.name), s.name in example.SIGNALS, s.alone)
-        for s in every.values()
-    )
-    return _Case(
-        Sample(example.background(size + room_for_data(example.EXPECTED, None), rng), ("x",)),
-        example.EXPECTED,
-        size,
-        signals,
-        lambda s: Sample(every[s.name].sample(_SIGNAL_EVENTS, np.random.default_rng([seed, 2]))[:, None], ("x",)),
-    )
-
-
-def _dimuon(library: Library) -> _Case:
-    from dataclasses import replace
-
-    from lanner.experiments.reproduce.cases import case as paper_case
-    from lanner.experiments.reproduce.measure import Events, ideal_significances, sample_of
-
-    case = paper_case("dimuon")
-    events = Events(case, replace(library, cuts=dict(case.cuts)))
-    ideal = ideal_significances(events)["z"]
-    signals = tuple(
-        SuiteSignal(s.name, s.strengths[-1], ideal[s.name][-1], known=False, alone=s.alone) for s in case.signals
-    )
-    by_name = {s.name: s for s in case.signals}
-    return _Case(
-        sample_of(events.background(case.reference_size), case.low_level),
-        case.expected,
-        case.reference_size,
-        signals,
-        lambda s: sample_of(events.signal(by_name[s.name]), case.low_level),
-    )
 
 
 def _rows(test: str, injection: Injection, made: dict[str, ToyRun], names: Sequence[str]) -> list[Row]:

@@ -13,8 +13,11 @@ from lanner.events import Sample
 from lanner.inference.experiment import Experiment, GeneratedToy, Progress
 from lanner.inference.plan import Generator, Plan
 from lanner.model.problem import Solution
+from lanner.model.rows import in_parallel
 from lanner.model.score import weighted_difference
 from lanner.model.weightings import Draw
+
+_TOGETHER = 32  # toys drawn together by a thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,7 @@ class Ladder:
     def fit_toys(self, toys: Sequence[int], progress: Progress | None = None) -> list[Solution]:
         """Null toys by their numbers, at every scale."""
         if self.first.make_events is None:
-            return self.fit([self.first.scheme.toy(i) for i in toys], progress)
+            return self.fit(in_parallel(self.first.scheme.toy, toys, together=_TOGETHER), progress)
         made = []
         for i in toys:
             toy = self.first.generate(i)

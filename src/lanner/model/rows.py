@@ -62,6 +62,16 @@ def for_rows(n: int, size: int, do: Callable[[slice], None]) -> None:
         pass
 
 
+def in_parallel(do: Callable[[T], S], work: Sequence[T], *, together: int = 1) -> list[S]:
+    """`do` for each piece of work, in order, on all cores, `together` pieces at a time.
+
+    >>> in_parallel(abs, [-1, 2, -3], together=2)
+    [1, 2, 3]
+    """
+    found = _map(lambda rows: [do(w) for w in work[rows]], blocks(len(work), together))
+    return [one for some in found for one in some]
+
+
 def _map(do: Callable[[T], S], work: Sequence[T]) -> Iterator[S]:
     """`do` for each piece, in order, on all cores; without threads where they would only cost."""
     with worker_threads() as workers:

@@ -24,7 +24,7 @@ from lanner.model.curvature import Eigenbasis
 from lanner.model.features import Features, StoredFeatures
 from lanner.model.kernel import Array
 from lanner.model.problem import Solution, rows_per_block
-from lanner.model.rows import for_rows, sum_over_rows
+from lanner.model.rows import for_rows, in_parallel, sum_over_rows
 from lanner.model.weightings import Draw, Weightings
 
 # Below this share of the pool's rows they are gathered one by one, above it all are multiplied (measured).
@@ -73,8 +73,13 @@ def differences(
     changed = max(len(d.data) + len(d.left_out) for d in draws)
     if isinstance(features, StoredFeatures) and changed < GATHER * len(features):
         return _gathered(features.phi, draws, expected=expected, weights=weights, total=total)
-    roles = np.stack([d.roles() for d in draws], axis=1)
-    return weighted_difference(features, Weightings.of(roles, expected=expected, weights=weights))
+    # A row for each draw, which is quick to fill, seen as a column.
+    roles = np.stack(in_parallel(Draw.roles, draws, together=_TOGETHER)).T
+    if weights is None:
+        weightings = Weightings(roles, expected / np.array([d.reference_size for d in draws]))
+    else:
+        weightings = Weightings.of(roles, expected=expected, weights=weights)
+    return weighted_difference(features, weightings)
 
 
 def weighted_difference(features: Features, weightings: Weightings) -> Array:

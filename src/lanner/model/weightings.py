@@ -24,6 +24,11 @@ class Draw:
     data: NDArray[np.intp]  # rows of the data
     left_out: NDArray[np.intp]  # rows that are neither
 
+    @property
+    def reference_size(self) -> int:
+        """How many events are reference."""
+        return self.reference - int(np.count_nonzero(self.data < self.reference)) - len(self.left_out)
+
     def roles(self) -> NDArray[np.int8]:
         """What each event of the pool is to the fit."""
         roles = np.zeros(self.rows, dtype=np.int8)

@@ -49,6 +49,11 @@ class Config(BaseModel):
     signal_events: list[float] | None = None
     signal_alone: bool = False
     experiments: int = Field(default=100, ge=1)
+    tests: list[Name] | None = None
+    hidden: list[Annotated[int, Field(ge=1)]] | None = None
+    clip: float | None = Field(default=None, gt=0)
+    optimiser: Literal["newton", "adam"] = "newton"
+    epochs: int | None = Field(default=None, ge=1)
 
     def fit_options(self) -> dict[str, Any]:
         """The settings that `search`, `calibrate`, `power` and `tune` take as keyword arguments."""

@@ -1,0 +1,112 @@
+"""What a toy costs at the paper's four sizes: the neural network of the original proposal against the kernel.
+
+    python benchmarks/network_times.py
+    python benchmarks/network_times.py --only 1-D --toys 4
+
+Both are trained on the same null toys in one run. The network is the published one, trained in two ways: by damped
+Newton steps until t has settled (measured), and by the original's Adam, of which some epochs are measured and 3e5
+extrapolated. Writes the table to docs/network-times.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+
+from lanner.baselines import PUBLISHED, Arena, Kernel, Network
+from lanner.baselines.network import PreparedNetwork
+from lanner.inference.toys import room_for_data
+from lanner.run.planning import FitOptions
+from synthetic import SHAPES, events
+
+NETWORKS = {"1-D": "one-dimensional", "5-D": "dimuon", "8-D": "susy", "21-D": "higgs"}
+CLIP_1D = 20.0  # as tuned, see docs/baselines.md
+ORIGINAL_EPOCHS = 300_000
+PAPER = {"1-D": ("2.11 s", ""), "5-D": ("44.9 s", "4.23 h"), "8-D": ("18.2 s", "73.1 h"), "21-D": ("22.7 s", "112 h")}
+
+
+def measure(name: str, toys: int, adam_epochs: int) -> list[str]:
+    """A row of the table."""
+    shape = SHAPES[name]
+    reference = events(
+        shape.dimensions, shape.reference + room_for_data(shape.expected, None), np.random.default_rng(1)
+    )
+    arena = Arena.prepare(
+        reference,
+        expected=shape.expected,
+        options=FitOptions(
+            width="auto", penalty=1e-6, statistic="score", seed=1, centers=shape.centers, reference_size=shape.reference
+        ),
+    )
+    draws = [arena.scheme.toy(i) for i in range(toys)]
+    settings = {"width": shape.width, "penalty": shape.penalty, "newton_steps": shape.newton_steps}
+    if shape.dimensions == 1:
+        settings["scaling"] = None
+    start = time.perf_counter()
+    kernel = Kernel("paper", settings).prepare(arena)
+    preparing = time.perf_counter() - start
+    many = [arena.scheme.toy(i) for i in range(max(toys, 32))]
+    start = time.perf_counter()
+    kernel.statistics(many)
+    kernel_seconds = (time.perf_counter() - start) / len(many)
+    hidden, clip = PUBLISHED[NETWORKS[name]]
+    network = PreparedNetwork(Network(hidden, clip or CLIP_1D), arena)
+    start = time.perf_counter()
+    trained = network.train(draws)
+    newton_seconds = (time.perf_counter() - start) / toys
+    adam = PreparedNetwork(
+        Network(hidden, clip or CLIP_1D, optimiser="adam", epochs=adam_epochs, tolerance=None), arena
+    )
+    start = time.perf_counter()
+    adam.train(draws)
+    epoch = (time.perf_counter() - start) / toys / adam_epochs
+    paper_kernel, paper_network = PAPER[name]
+    return [
+        name,
+        f"{kernel_seconds:.3g} s (and {preparing:.3g} s once)",
+        f"{newton_seconds:.3g} s ({trained.epochs.mean():.0f} steps)",
+        f"{1e3 * epoch:.3g} ms an epoch: {epoch * ORIGINAL_EPOCHS / 3600:.2g} h for 3e5 (extrapolated)",
+        f"{newton_seconds / kernel_seconds:.3g}",
+        f"{epoch * ORIGINAL_EPOCHS / kernel_seconds:.2g}",
+        paper_kernel,
+        paper_network,
+    ]
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=list(NETWORKS))
+    parser.add_argument("--toys", type=int, default=4)
+    parser.add_argument("--adam-epochs", type=int, default=20)
+    parser.add_argument("--write", type=Path, default=Path("docs/network-times.md"))
+    arguments = parser.parse_args()
+    header = [
+        "shape",
+        "kernel, a toy",
+        "network, Newton, a toy",
+        "network, Adam",
+        "Newton / kernel",
+        "Adam / kernel",
+        "paper: kernel",
+        "paper: network",
+    ]
+    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    for name in arguments.only or NETWORKS:
+        lines.append(f"| {' | '.join(measure(name, arguments.toys, arguments.adam_epochs))} |")
+        print(lines[-1], flush=True)
+    about = (
+        "# Training times: network and kernel\n\n"
+        f"Made by `python benchmarks/network_times.py` on {os.cpu_count()} cores of {platform.machine()}, both in one "
+        f"run on the same null toys ({arguments.toys} networks trained together). Beside it the paper's Table 1.\n\n"
+    )
+    arguments.write.write_text(about + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

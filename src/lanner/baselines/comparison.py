@@ -1,0 +1,322 @@
+"""`compare`: several tests on the same toys, through the same calibration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lanner.baselines.arena import Arena, Test
+from lanner.baselines.contest import Contestant, z_scores
+from lanner.baselines.known import Supervised
+from lanner.baselines.registry import DEFAULT, SUPERVISED, named_tests
+from lanner.errors import InputError
+from lanner.events import Sample
+from lanner.files import write_atomically
+from lanner.model.fit import MIN_DATA
+from lanner.run.planning import FitOptions, check_count, check_expected, check_sample
+
+Progress = Callable[[str, int, int], None]
+LEVELS = (2.0, 3.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """A signal to be found: its events and their mean number, added to the reference or (alone) all there is."""
+
+    label: str
+    sample: Any
+    events: float
+    alone: bool = False
+    ideal: Test | None = None  # a test that knows it; without one, boosted trees that learn it
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a test makes of a signal: 16 %, 50 % and 84 % of Z, and how often it reaches a level."""
+
+    signal: str
+    signal_events: float
+    z: tuple[float, float, float]
+    probability: tuple[float, ...]  # of LEVELS
+
+
+@dataclass(frozen=True)
+class Row:
+    """One test: what it finds, or what it says of the data, and what it costs."""
+
+    test: str
+    toys: int  # that its p-values are counted on
+    reach: float  # the largest Z that these can show; beyond it a fitted tail is quoted
+    unsettled: int  # toys whose training or fit did not end
+    seconds_preparing: float
+    seconds_per_toy: float
+    found: tuple[Found, ...] = ()
+    p_value: float | None = None
+    p_interval: tuple[float, float] | None = None
+    z_score: float | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table of tests."""
+
+    rows: tuple[Row, ...]
+    experiments: int
+
+    def row(self, test: str) -> Row:
+        """One of the rows."""
+        return next(r for r in self.rows if r.test == test)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {"levels": list(LEVELS)} | asdict(self)
+
+    def table(self) -> list[list[str]]:
+        """Header and rows."""
+        signals = list(dict.fromkeys((f.signal, f.signal_events) for r in self.rows for f in r.found))
+        header = ["test"]
+        for name, events in signals:
+            header += [f"{name} {events:g}: Z (16 %, 84 %)", *(f"P({level:g}σ)" for level in LEVELS)]
+        if not signals:
+            header += ["p-value", "95 % interval", "Z"]
+        lines = [[*header, "null toys", "reach", "ms per toy", "preparing"]]
+        for row in self.rows:
+            cells = [row.test]
+            by_signal = {(f.signal, f.signal_events): f for f in row.found}
+            for signal in signals:
+                f = by_signal.get(signal)
+                if f is None:
+                    cells += [""] * (1 + len(LEVELS))
+                    continue
+                low, middle, high = f.z
+                cells += [f"{middle:.2f} ({low:.2f}, {high:.2f})", *(f"{p:.0%}" for p in f.probability)]
+            if not signals:
+                assert row.p_interval is not None
+                cells += [f"{row.p_value:.3g}", "{:.2g} to {:.2g}".format(*row.p_interval), f"{row.z_score:.2f}"]
+            cells += [
+                str(row.toys),
+                f"{row.reach:.2f}",
+                f"{1e3 * row.seconds_per_toy:.3g}",
+                f"{row.seconds_preparing:.3g} s",
+            ]
+            lines.append(cells)
+        return lines
+
+    def markdown(self) -> str:
+        """The table for a page."""
+        header, *lines = self.table()
+        return "\n".join(
+            [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}", *(f"| {' | '.join(cells)} |" for cells in lines)]
+        )
+
+    def __str__(self) -> str:
+        lines = self.table()
+        widths = [max(len(cells[k]) for cells in lines) for k in range(len(lines[0]))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)
+
+
+def compare(
+    reference: Any,
+    signal: Any = None,
+    *,
+    expected: float | None,
+    signal_events: float | Sequence[float] | None = None,
+    data: Any = None,
+    alone: bool = False,
+    tests: Sequence[str | Test] = DEFAULT,
+    toys: int = 1000,
+    experiments: int = 100,
+    scaling: str | None = "standard",
+    reference_size: int | None = None,
+    seed: int = 0,
+    output: str | Path | None = None,
+    memory: float | str | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Set several tests against a signal, or against data, on the same toys.
+
+    Args:
+        reference: events of the reference model.
+        signal: events of a signal to inject, `signal_events` of them on average (several: each in turn).
+        expected: N(0); None with data: only the shape is tested.
+        data: instead of a signal, data that each test gives its p-value to.
+        alone: the signal is a model of all data.
+        tests: names, or tests of `lanner.baselines` with settings of your own.
+        toys: null toys of each test.
+        experiments: toy data sets with the signal.
+        output: keeps all toys, compare.json, compare.md and compare.png; interrupted, the same call goes on.
+        progress: called with what is being done, how much of it is done and how much there is.
+    """
+    options = FitOptions(
+        width="auto", penalty=1e-6, scaling=scaling, reference_size=reference_size, seed=seed, statistic="score"
+    )
+    folder = None if output is None else Path(output)
+    if (signal is None) == (data is None):
+        raise InputError("give either a signal to inject or data to test")
+    if data is not None:
+        data = check_sample(data, "data", MIN_DATA)
+        arena = Arena.prepare(reference, data, expected=expected, options=options, memory=memory)
+        check_count(arena.plan, len(data))
+        chosen = [t for t in named_tests(tests) if not isinstance(t, str)]
+        if not chosen:
+            raise InputError("a supervised test learns from a signal: give one, or choose other tests")
+        rows = [_judge_data(Contestant(test, arena, folder), toys, progress) for test in chosen]
+        result = Comparison(tuple(rows), 0)
+    else:
+        check_expected(expected)
+        means = np.atleast_1d(np.asarray([] if signal_events is None else signal_events, dtype=np.float64))
+        if not len(means) or not (means > 0).all():
+            raise InputError(f"signal_events={signal_events!r}: give the mean numbers of signal events to inject")
+        sample = check_sample(signal, "signal", 1)
+        signals = [Signal("signal", sample, float(mean), alone) for mean in means]
+        result = compare_signals(
+            reference,
+            signals,
+            expected=float(expected),  # type: ignore[arg-type]
+            tests=tests,
+            toys=toys,
+            experiments=experiments,
+            options=options,
+            output=folder,
+            memory=memory,
+            progress=progress,
+        )
+    if folder is not None:
+        write_comparison(result, folder)
+    return result
+
+
+def compare_signals(
+    reference: Any,
+    signals: Sequence[Signal],
+    *,
+    expected: float,
+    tests: Sequence[str | Test],
+    toys: int,
+    experiments: int,
+    options: FitOptions,
+    output: Path | None,
+    memory: float | str | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """The same for several signals at once, which share their null toys."""
+    samples = list({id(s.sample): Sample.of(s.sample) for s in signals}.values())
+    starts = np.cumsum([0, *(len(s) for s in samples)])
+    pooled = replace(samples[0], features=np.vstack([s.features for s in samples]))
+    arena = Arena.prepare(reference, pooled, expected=expected, label="signal", options=options, memory=memory)
+    places = {
+        id_: range(len(arena.reference) + int(starts[k]), len(arena.reference) + int(starts[k + 1]))
+        for k, id_ in enumerate({id(s.sample): None for s in signals})
+    }
+    for s in signals:
+        if s.events + 5 * s.events**0.5 > len(places[id(s.sample)]):
+            raise InputError(
+                f"signal_events={s.events:g}: give strengths well below the {len(places[id(s.sample)])} events of the "
+                "signal"
+            )
+    rows = []
+    for test in named_tests(tests):
+        entered: list[tuple[Test, list[Signal]]]
+        if isinstance(test, str):  # supervised: one for each signal
+            entered = [(_ideal(s, arena, places[id(s.sample)]), [s]) for s in signals]
+        else:
+            entered = [(test, list(signals))]
+        made = [
+            _judge_signals(Contestant(t, arena, output), s, places, toys, experiments, progress) for t, s in entered
+        ]
+        rows.append(made[0] if len(made) == 1 else _merged(made))
+    return Comparison(tuple(rows), experiments)
+
+
+def _ideal(signal: Signal, arena: Arena, rows: range) -> Test:
+    if signal.ideal is not None:
+        return signal.ideal
+    name = f"{SUPERVISED}-{signal.label}-{signal.events:g}"
+    first = len(arena.reference)
+    return Supervised(signal.events, signal.alone, rows=(rows.start - first, rows.stop - first), name=name)
+
+
+def _merged(rows: Sequence[Row]) -> Row:
+    """Ideal tests, one for each signal, as one line."""
+    return replace(
+        rows[0],
+        test=rows[0].test.split("-")[0],
+        toys=min(r.toys for r in rows),
+        reach=min(r.reach for r in rows),
+        seconds_preparing=float(np.mean([r.seconds_preparing for r in rows])),
+        seconds_per_toy=float(np.mean([r.seconds_per_toy for r in rows])),
+        found=tuple(f for r in rows for f in r.found),
+    )
+
+
+def _judge_signals(
+    contestant: Contestant,
+    signals: Sequence[Signal],
+    places: dict[int, range],
+    toys: int,
+    experiments: int,
+    progress: Progress | None,
+) -> Row:
+    scheme, name = contestant.arena.scheme, contestant.test.name
+    made = contestant.toys("null", toys, scheme.toy, _told(progress, f"{name}, null"))
+    null = contestant.null(made)
+    found, unsettled = [], null.not_converged
+    for s in signals:
+        rows = places[id(s.sample)]
+        run = contestant.toys(
+            f"{s.label}-{s.events:g}",
+            experiments,
+            lambda i, s=s, rows=rows: scheme.with_signal(i, s.events, alone=s.alone, rows=rows),  # type: ignore[misc]
+            _told(progress, f"{name}, {s.label} {s.events:g}"),
+            about=[s.label, s.events, s.alone],
+        )
+        z = z_scores(contestant.statistic(run), null)
+        low, middle, high = (float(q) for q in np.quantile(z, [0.16, 0.5, 0.84]))
+        found.append(Found(s.label, s.events, (low, middle, high), tuple(float(np.mean(z >= x)) for x in LEVELS)))
+        unsettled += int(np.count_nonzero(~run.converged.all(axis=0)))
+    return Row(
+        name,
+        len(null),
+        null.empirical(np.inf).z_score,
+        unsettled,
+        contestant.seconds_preparing,
+        contestant.seconds_per_toy,
+        tuple(found),
+    )
+
+
+def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) -> Row:
+    scheme, name = contestant.arena.scheme, contestant.test.name
+    made = contestant.toys("null", toys, scheme.toy, _told(progress, f"{name}, null"))
+    null = contestant.null(made)
+    run = contestant.toys("data", 1, scheme.data, _told(progress, f"{name}, data"), about="data")
+    p = null.empirical(float(contestant.statistic(run)[0]))
+    return Row(
+        name,
+        len(null),
+        null.empirical(np.inf).z_score,
+        null.not_converged,
+        contestant.seconds_preparing,
+        contestant.seconds_per_toy,
+        p_value=p.p_value,
+        p_interval=p.interval,
+        z_score=p.z_score,
+    )
+
+
+def _told(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(what, done, total)
+
+
+def write_comparison(result: Comparison, folder: Path) -> None:
+    """compare.json, compare.md and compare.png."""
+    from lanner.baselines.figure import draw_comparison
+
+    write_atomically(folder / "compare.json", json.dumps(result.to_dict(), indent=1))
+    write_atomically(folder / "compare.md", result.markdown() + "\n")
+    draw_comparison(result, folder / "compare.png")

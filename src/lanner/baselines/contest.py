@@ -1,0 +1,155 @@
+"""The toys of one test, kept, timed and judged."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.baselines.arena import Arena, Prepared, Test
+from lanner.baselines.own import PreparedKernel
+from lanner.files import write_atomically
+from lanner.inference.combination import frozen_toys
+from lanner.inference.null import Null
+from lanner.inference.seeds import Stream, generator
+from lanner.inference.tail import fit_tail
+from lanner.model.problem import Solution
+from lanner.model.weightings import Draw
+from lanner.run.frozen import Frozen
+from lanner.run.store import ToyStore, array_digest
+from lanner.run.toys import ToyMaker, ToyRun
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+_ENOUGH = 10  # toys beyond an observed t, to take p from them alone
+
+
+class Contestant:
+    """A test in the arena. It is prepared when a toy is first needed that no folder holds."""
+
+    def __init__(self, test: Test, arena: Arena, folder: Path | None) -> None:
+        self.test, self.arena = test, arena
+        self._folder = None if folder is None else folder / test.name
+        self._prepared: Prepared | None = None
+        self._how: Frozen | None = None
+        self._clock = _Clock.read(self._folder)
+
+    @property
+    def prepared(self) -> Prepared:
+        """The test, ready."""
+        if self._prepared is None:
+            start = time.perf_counter()
+            self._prepared = self.test.prepare(self.arena, self._folder)
+            self._clock.preparing = self._clock.preparing or time.perf_counter() - start
+        return self._prepared
+
+    @property
+    def seconds_per_toy(self) -> float:
+        """Measured over the toys that were made, now or in an earlier run."""
+        return self._clock.seconds / self._clock.toys if self._clock.toys else float("nan")
+
+    @property
+    def seconds_preparing(self) -> float:
+        """The one-off cost."""
+        return self._clock.preparing
+
+    def toys(
+        self,
+        label: str,
+        number: int,
+        draw: Callable[[int], Draw],
+        progress: Progress | None = None,
+        *,
+        about: Any = None,
+    ) -> ToyRun:
+        """Toys of one kind by their numbers, from the folder where it has them."""
+        folder = None if self._folder is None else self._folder / label
+        # A store knows the size of its batches; without one the test says, which may take some work.
+        kept = folder is not None and (folder / "store.json").exists()
+        size = number if kept else min(number, self.prepared.batch)
+        store = None if folder is None else ToyStore(folder, self._description(about), batch_size=size)
+
+        def fit(numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
+            prepared = self.prepared
+            checkpoint = None if folder is None else folder / f"batch-{numbers[0]:08d}.training.npz"
+            start = time.perf_counter()
+            made = prepared.statistics([draw(i) for i in numbers], progress=told, checkpoint=checkpoint)
+            self._clock.add(time.perf_counter() - start, len(numbers))
+            nothing = np.empty((0, len(numbers)))
+            return [Solution(nothing, row, made.converged, made.iterations, np.zeros(len(row))) for row in made.values]
+
+        found = ToyMaker(fit, store, size).first(number, progress)
+        self._clock.write(self._folder)
+        return found
+
+    def null(self, made: ToyRun) -> Null:
+        """The null by which toys are judged: of a combination the toys that did not freeze it."""
+        if len(made.statistics) > 1:
+            assert isinstance(self.prepared, PreparedKernel)
+            kept = frozen_toys(made.statistics.shape[1])
+            self._how = Frozen.of(self.prepared.ladder, "harmonic", made, kept)
+        else:
+            self._how = Frozen(None, 0)
+        t = self._how.null_statistics(made)
+        converged = np.asarray(made.converged[:, self._how.toys :].all(axis=0))
+        rng = generator(self.arena.plan.seed, Stream.CALIBRATION)
+        return Null("reference", t, converged, tail=fit_tail(t, rng=rng))
+
+    def statistic(self, made: ToyRun) -> Array:
+        """What other toys have for a t, once the null is there."""
+        assert self._how is not None
+        return self._how.statistic(made.statistics)
+
+    def _description(self, about: Any) -> dict[str, Any]:
+        plan = self.arena.plan
+        same = ("null", "names", "expected", "fixed", "reference_size", "centers", "seed", "scaling")
+        other = None if about is None or self.arena.other is None else array_digest(self.arena.other.features)
+        return {
+            "events": array_digest(self.arena.reference.features),
+            "test": self.test.name,
+            "settings": self.test.settings(),
+            "plan": {key: value for key, value in plan.settings().items() if key in same},
+            "other": other,  # null toys do not depend on it
+            "about": about,
+        }
+
+
+def z_scores(t: Array, null: Null) -> Array:
+    """Z of observed t: from the toys where enough lie beyond, from the tail fitted to them further out."""
+    found = []
+    for x in t:
+        p = null.empirical(float(x))
+        far = null.tail is not None and p.exceedances < _ENOUGH and x > null.tail.threshold
+        found.append(null.tail.z_score(float(x)) if far and null.tail is not None else p.z_score)
+    return np.array(found)
+
+
+@dataclass
+class _Clock:
+    """What a test has cost so far."""
+
+    seconds: float = 0.0
+    toys: int = 0
+    preparing: float = 0.0
+
+    @classmethod
+    def read(cls, folder: Path | None) -> _Clock:
+        if folder is None or not (folder / "timing.json").exists():
+            return cls()
+        try:
+            return cls(**json.loads((folder / "timing.json").read_text()))
+        except (OSError, ValueError, TypeError):
+            return cls()
+
+    def add(self, seconds: float, toys: int) -> None:
+        self.seconds, self.toys = self.seconds + seconds, self.toys + toys
+
+    def write(self, folder: Path | None) -> None:
+        if folder is not None and self.toys:
+            write_atomically(folder / "timing.json", json.dumps(vars(self)))

@@ -1,0 +1,49 @@
+"""The figure of a comparison: what each test finds, and what a toy of it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lanner.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, hep_style
+
+if TYPE_CHECKING:
+    from lanner.baselines.comparison import Comparison
+
+_LOOKS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (VERMILION, "^"), (SKY, "v"), (BLACK, "P"))
+
+
+def draw_comparison(result: Comparison, path: Path) -> None:
+    """A line per test: Z on the left, milliseconds per toy on the right."""
+    from matplotlib.figure import Figure
+
+    rows = list(reversed(result.rows))
+    places = np.arange(len(rows))
+    with hep_style():
+        figure = Figure(figsize=(9.5, 0.42 * len(rows) + 2.2), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1.2))
+        signals = list(dict.fromkeys((f.signal, f.signal_events) for r in rows for f in r.found))
+        for k, signal in enumerate(signals):
+            colour, marker = _LOOKS[k % len(_LOOKS)]
+            shift = 0.5 * ((k + 0.5) / len(signals) - 0.5)
+            for place, row in zip(places, rows, strict=True):
+                for f in (f for f in row.found if (f.signal, f.signal_events) == signal):
+                    low, middle, high = f.z
+                    label = f"{f.signal}, {f.signal_events:g} events" if place == places[-1] else None
+                    left.errorbar(middle, place - shift, xerr=[[middle - low], [high - middle]], fmt=marker,
+                                  color=colour, markersize=5, linewidth=1.2, label=label)  # fmt: skip
+        if not signals:
+            left.plot([r.z_score for r in rows], places, "o", color=BLUE, markersize=6)
+        left.plot([r.reach for r in rows], places, "|", color=GREY, markersize=14, label="the most that the toys show")
+        left.set_yticks(places, [r.test for r in rows])
+        left.tick_params(axis="y", which="minor", left=False, right=False)
+        left.set_xlabel("significance Z: median, 16 % to 84 %" if signals else "significance Z")
+        left.set_ylim(-0.6, len(rows) - 0.4)
+        right.barh(places, [1e3 * r.seconds_per_toy for r in rows], color=GREY, height=0.5)
+        right.set_xscale("log")
+        right.set_xlabel("ms per toy")
+        figure.legend(loc="outside upper center", ncols=3, fontsize=9)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=110)

@@ -1,0 +1,89 @@
+"""Ideal tests, which know the signal: the likelihood ratio of two known densities, or a classifier's estimate of it.
+
+    t = 2 sum_data log(1 + S p_signal / (N(0) p_reference))
+
+up to a constant: of all tests of one signal at one strength the most powerful.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.baselines.arena import Arena, OneByOne, Prepared
+from lanner.baselines.threads import threads_if
+from lanner.baselines.trees import boosted_trees, many
+from lanner.errors import InputError
+from lanner.model.weightings import Draw
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KnownRatio:
+    """The likelihood ratio of a known alternative: `log_ratio` of events as the user has them, not scaled."""
+
+    log_ratio: Callable[[Array], Array] = field(hash=False)
+    name: str = "ideal"
+    about: str = ""
+
+    def settings(self) -> dict[str, Any]:  # noqa: D102
+        return {"about": self.about}
+
+    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+        samples = [arena.reference] if arena.other is None else [arena.reference, arena.other]
+        return _Summed(np.concatenate([np.asarray(self.log_ratio(s.features)) for s in samples]))
+
+
+@dataclass(frozen=True)
+class Supervised:
+    """The same with the ratio learned by boosted trees from the signal itself: what a dedicated search would do.
+
+    Each event is judged by trees that have not seen it.
+    """
+
+    signal_events: float
+    alone: bool = False  # the signal is a model of all data
+    rows: tuple[int, int] | None = None  # of the events beside the reference that are the signal's; None: all
+    folds: int = 4
+    name: str = "supervised"
+
+    def settings(self) -> dict[str, Any]:  # noqa: D102
+        return {"signal_events": self.signal_events, "alone": self.alone, "folds": self.folds, "rows": self.rows}
+
+    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+        from sklearn.model_selection import StratifiedKFold
+
+        if arena.other is None:
+            raise InputError("a supervised test learns from a signal: give one")
+        reference = len(arena.reference)
+        first, last = self.rows or (0, len(arena.other))
+        if last - first < 10 * self.folds:
+            raise InputError(f"the signal has {last - first} events, too few to learn from: give {10 * self.folds}")
+        used = np.concatenate([np.arange(reference), np.arange(reference + first, reference + last)])
+        labels = np.repeat([0, 1], [reference, last - first])
+        ratio = np.ones(len(arena.events))
+        for train, judge in StratifiedKFold(self.folds, shuffle=True, random_state=0).split(used, labels):
+            trees = boosted_trees(early_stopping=True, random_state=0)
+            with threads_if(many(len(train))):
+                trees.fit(arena.events[used[train]], labels[train])
+                # Odds are density ratios once the numbers of events are taken out.
+                odds = np.exp(trees.decision_function(arena.events[used[judge]]))
+            ratio[used[judge]] = odds * reference / (last - first)
+        share = self.signal_events / arena.plan.expected
+        return _Summed(np.log(share * ratio if self.alone else 1 + share * ratio))
+
+
+@dataclass(frozen=True, eq=False)
+class _Summed(OneByOne):
+    """Twice the sum of something over the data."""
+
+    values: Array
+
+    def statistic(self, draw: Draw) -> float:
+        return 2 * float(self.values[draw.data].sum())

@@ -1,0 +1,49 @@
+"""The tests by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lanner.baselines.arena import Test
+from lanner.baselines.binned import BinnedChi2
+from lanner.baselines.classifier import Classifier
+from lanner.baselines.marginal import KolmogorovSmirnov
+from lanner.baselines.network import Network
+from lanner.baselines.own import Kernel
+from lanner.baselines.pairwise import MMD, Energy
+from lanner.errors import InputError
+
+SUPERVISED = "supervised"  # made for each signal
+TESTS: dict[str, Callable[[], Test]] = {
+    "score": lambda: Kernel("score"),
+    "likelihood-ratio": lambda: Kernel("likelihood-ratio", {"statistic": "likelihood-ratio"}),
+    "one-width": lambda: Kernel("one-width", {"width": "auto"}),
+    "network": Network,
+    "classifier-auc": lambda: Classifier("auc"),
+    "classifier-error": lambda: Classifier("error"),
+    "classifier-likelihood-ratio": lambda: Classifier("likelihood-ratio"),
+    "mmd": MMD,
+    "energy": Energy,
+    "ks": KolmogorovSmirnov,
+    "chi2": BinnedChi2,
+}
+NAMES = (*TESTS, SUPERVISED)
+# What is there without torch and done within minutes.
+DEFAULT = ("score", "likelihood-ratio", "classifier-auc", "mmd", "energy", "ks", "chi2", SUPERVISED)
+
+
+def named_tests(tests: Sequence[str | Test]) -> list[str | Test]:
+    """Names become tests, but for the supervised one, which needs a signal."""
+    found: list[str | Test] = []
+    for test in tests:
+        if isinstance(test, str) and test != SUPERVISED:
+            if test not in TESTS:
+                raise InputError(f"test {test!r} is not known; choose from {', '.join(NAMES)}")
+            found.append(TESTS[test]())
+        else:
+            found.append(test)
+    names = [test if isinstance(test, str) else test.name for test in found]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice or not names:
+        raise InputError(f"tests={names}: give at least one, and each under a name of its own")
+    return found

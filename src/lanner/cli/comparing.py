@@ -1,0 +1,136 @@
+"""`lanner compare`: what one would use instead, on the same toys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lanner.cli.options import (
+    common_options,
+    configured,
+    data_option,
+    expected_option,
+    reference_option,
+    sample_options,
+)
+from lanner.cli.terminal import plain_errors, stage_bar
+from lanner.run.config import Config
+
+_NETWORK = [
+    click.option("--hidden", metavar="N1,N2,...", help="Network: units of each hidden layer (default: 4)."),
+    click.option("--clip", type=float, help="Network: bound on its parameters (default: tuned on the reference)."),
+    click.option(
+        "--optimiser",
+        type=click.Choice(["newton", "adam"]),
+        help="Network: adam is the original's and needs 1e5 epochs (default: newton).",
+    ),
+    click.option("--epochs", type=int, help="Network: at most so many (default: until t has settled)."),
+]
+
+
+def _network_options(function: Any) -> Any:
+    for option in reversed(_NETWORK):
+        function = option(function)
+    return function
+
+
+@click.command()
+@click.option(
+    "--suite",
+    type=click.Choice(["one-dimensional", "dimuon", "susy", "higgs"]),
+    help="Compare on a named suite of signals, instead of one signal or data of your own.",
+)
+@click.option("--signals", metavar="A,B,...", help="Some signals of the suite (default: all).")
+@click.option("--share", type=float, default=1.0, help="A smaller version of the suite, such as 0.1 of its events.")
+@reference_option
+@click.option("--signal", metavar="FILE", help="Signal sample to inject.")
+@click.option("--signal-events", metavar="S1,S2,...", help="Mean numbers of signal events to try.")
+@click.option("--signal-alone", is_flag=True, default=None, help="The signal is a model of all data.")
+@data_option
+@expected_option
+@click.option("--tests", metavar="A,B,...", help="Tests (default: all but the slow ones; --list names them).")
+@click.option("--list", "listed", is_flag=True, help="Name the tests and stop.")
+@click.option("--toys", type=int, help="Null toys of each test (default: 1000).")
+@click.option("--experiments", type=int, help="Toy data sets per signal (default: 100).")
+@click.option("--reference-size", type=int, help="Reference events of each toy (default: all, less room for its data).")
+@_network_options
+@click.option("--seed", type=int, help="One seed for all random numbers.")
+@click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free).")
+@sample_options
+@click.option("--output", metavar="DIR", help="Where to keep all toys, the table and the figure.")
+@common_options
+def compare(
+    config_file: str | None,
+    as_json: bool,
+    quiet: bool,
+    suite: str | None,
+    signals: str | None,
+    share: float,
+    listed: bool,
+    **flags: Any,
+) -> None:
+    """Set several tests against a signal, or against data, on the same toys: what each finds and what it costs.
+
+    Interrupted, the same command with --output goes on where it was.
+    """
+    with plain_errors(quiet=quiet):
+        from lanner.baselines.registry import NAMES
+
+        if listed:
+            click.echo("\n".join(NAMES))
+            return
+        config = configured(config_file, flags, needed=() if suite else ("reference", "expected"))
+        with stage_bar(quiet=quiet) as progress:
+            found = _suite(suite, signals, share, config, progress) if suite else _files(config, progress)
+        click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
+        if config.output and not as_json:
+            click.echo(f"table and figure: {Path(config.output) / 'compare.md'}, {Path(config.output) / 'compare.png'}")
+
+
+def _suite(suite: str, signals: str | None, share: float, config: Config, progress: Any) -> Any:
+    from lanner.experiments.contests import compare_suite
+
+    if config.seed == 0 and "seed" not in config.model_fields_set:
+        config = config.model_copy(update={"seed": 1})
+    chosen = None if signals is None else [s.strip() for s in signals.split(",")]
+    network = config.hidden is not None or config.clip is not None or config.optimiser != "newton"
+    return compare_suite(suite, signals=chosen, share=share, progress=progress, **_settings(config, network=network))
+
+
+def _files(config: Config, progress: Any) -> Any:
+    import lanner
+    from lanner.cli.jobs import expected_of, read_like, read_reference
+
+    reference = read_reference(config)
+    samples: dict[str, Any] = {
+        name: read_like(config, given, reference.sample.names, name).sample
+        for name, given in (("signal", config.signal), ("data", config.data))
+        if given is not None
+    }
+    return lanner.compare(
+        reference.sample,
+        expected=expected_of(config),
+        signal_events=config.signal_events,
+        alone=config.signal_alone,
+        reference_size=config.reference_size,
+        progress=progress,
+        **samples,
+        **_settings(config, network=True),
+    )
+
+
+def _settings(config: Config, *, network: bool) -> dict[str, Any]:
+    """What is said; the network as it was asked for, if it was."""
+    from lanner.baselines import DEFAULT, Network
+
+    asked = Network(tuple(config.hidden or (4,)), config.clip, config.optimiser, config.epochs)
+    tests = [asked if name == "network" and network else name for name in config.tests or DEFAULT]
+    said: dict[str, Any] = {"tests": tests, "seed": config.seed, "output": config.output, "memory": config.memory}
+    if config.toys is not None:
+        said["toys"] = config.toys
+    if "experiments" in config.model_fields_set:
+        said["experiments"] = config.experiments
+    return said
