@@ -20,7 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.baselines.torch_backend import need_torch
+from lanner.model.rows import blocks
 
+# Events from which the curvature is taken: enough for a matrix of the parameters' size to be well conditioned.
+_LEAST_EVENTS, _EVENTS_PER_PARAMETER = 5000, 60
 _IN_CACHE = 2**18  # activations of a layer in a block of events
 
 
@@ -81,26 +84,19 @@ class Objective:
         """Some of the networks."""
         return Objective(self.architecture, self._events, self._reference[networks], self._data[networks])
 
-    def statistic(self, parameters: Any) -> NDArray[np.float64]:
-        """t of each network."""
+    def evaluate(self, parameters: Any) -> tuple[Any, Any]:
+        """t of each network and the loss's gradient (networks, p): backpropagation, block after block of events."""
         torch = need_torch()
         total = torch.zeros(len(parameters), dtype=torch.float64)
-        layers = self.architecture.layers(parameters)
+        gradient = torch.zeros_like(parameters)
+        layers, slopes = self.architecture.layers(parameters), self.architecture.layers(gradient)
         for rows in self._blocks(len(parameters)):
-            f = self._forward(layers, rows)[-1][:, 0]
-            part = self._data[:, rows] * f - self._reference[:, rows] * torch.expm1(f)
-            total += part.sum(dim=1, dtype=torch.float64)
-        return np.asarray(2 * total.numpy())
-
-    def gradient(self, parameters: Any, out: Any) -> None:
-        """The loss's gradient into `out`, shaped like the parameters: backpropagation, block after block."""
-        torch = need_torch()
-        out.zero_()
-        layers, slopes = self.architecture.layers(parameters), self.architecture.layers(out)
-        for rows in self._blocks(len(parameters)):
-            activations = self._forward(layers, rows)
+            activations = self._forward(layers, self._events[:, rows])
             f = activations.pop()[:, 0]
-            delta = (self._reference[:, rows] * f.exp_() - self._data[:, rows])[:, None]
+            reference, data = self._reference[:, rows], self._data[:, rows]
+            rise = torch.expm1(f)  # e^f - 1, exact where f is small
+            total += (data * f - reference * rise).sum(dim=1, dtype=torch.float64)
+            delta = (reference * rise.add_(1) - data)[:, None]
             for k in range(len(layers) - 1, -1, -1):
                 slopes[k][1].add_(delta.sum(dim=2, keepdim=True))
                 if k == 0:
@@ -110,29 +106,30 @@ class Objective:
                 slopes[k][0].baddbmm_(delta, before.transpose(1, 2))
                 delta = torch.bmm(layers[k][0].transpose(1, 2), delta)
                 delta.mul_(before).mul_(before.neg_().add_(1))
+        return 2 * total, gradient
 
-    def curvature(self, parameters: Any) -> tuple[Any, Any]:
-        """The loss's gradient (networks, p) and its Gauss-Newton curvature (networks, p, p), in double precision.
+    def curvature(self, parameters: Any, turn: int = 0) -> Any:
+        """The loss's Gauss-Newton curvature (networks, p, p): sum_reference w e^f J J^T with J the slope of f.
 
-        The curvature is sum_reference w e^f J J^T with J the slope of f: never negative.
+        It only shapes steps, so a part of the events is enough: another one each turn.
         """
         torch = need_torch()
         networks, p = parameters.shape
-        gradient = torch.zeros(networks, p, dtype=torch.float64)
-        curvature = torch.zeros(networks, p, p, dtype=torch.float64)
+        step = max(1, self._events.shape[1] // max(_LEAST_EVENTS, _EVENTS_PER_PARAMETER * p))
+        events, reference = (a[:, turn % step :: step].contiguous() for a in (self._events, self._reference))
         layers = self.architecture.layers(parameters)
-        for rows in self._blocks(networks, p):
-            activations = self._forward(layers, rows)
-            weight = self._reference[:, rows] * activations.pop()[:, 0].exp_()
-            slope = self._slope(layers, activations, rows)
-            gradient += torch.bmm(slope, (weight - self._data[:, rows])[:, :, None])[:, :, 0]
-            curvature += torch.bmm(slope * weight[:, None], slope.transpose(1, 2))
-        return gradient, curvature
+        found = torch.zeros(networks, p, p)
+        for rows in _blocks(events.shape[1], networks * p):
+            activations = self._forward(layers, events[:, rows])
+            weight = step * reference[:, rows] * activations.pop()[:, 0].exp_()
+            slope = self._slope(layers, activations, events[:, rows])
+            found.baddbmm_(slope * weight[:, None], slope.transpose(1, 2))
+        return found.double()
 
-    def _slope(self, layers: list[tuple[Any, Any]], activations: list[Any], rows: slice) -> Any:
-        """df/dparameters of every event, (networks, p, rows), in the order of the parameters."""
+    def _slope(self, layers: list[tuple[Any, Any]], activations: list[Any], events: Any) -> Any:
+        """df/dparameters of every event, (networks, p, events), in the order of the parameters."""
         torch = need_torch()
-        networks, events = len(layers[0][0]), self._events[:, rows]
+        networks = len(layers[0][0])
         delta = torch.ones(networks, 1, events.shape[1])
         parts: list[Any] = []
         for k in range(len(layers) - 1, -1, -1):
@@ -143,18 +140,21 @@ class Objective:
                 delta = torch.bmm(layers[k][0].transpose(1, 2), delta) * before * (1 - before)
         return torch.cat(parts, dim=1)
 
-    def _blocks(self, networks: int, units: int | None = None) -> list[slice]:
-        n = self._events.shape[1]
-        size = max(256, _IN_CACHE // (networks * (units or max(self.architecture.sizes[1:]))))
-        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    def _blocks(self, networks: int) -> list[slice]:
+        return _blocks(self._events.shape[1], networks * max(self.architecture.sizes[1:]))
 
-    def _forward(self, layers: list[tuple[Any, Any]], rows: slice) -> list[Any]:
-        """What each layer puts out, (networks, units, rows); the last one is f."""
+    def _forward(self, layers: list[tuple[Any, Any]], events: Any) -> list[Any]:
+        """What each layer puts out, (networks, units, events); the last one is f."""
         torch = need_torch()
         (weights, biases), *others = layers
         networks, units, inputs = weights.shape
-        first = torch.matmul(weights.reshape(networks * units, inputs), self._events[:, rows])
+        first = torch.matmul(weights.reshape(networks * units, inputs), events)
         found = [first.view(networks, units, -1).add_(biases)]
         for weights, biases in others:
             found.append(torch.baddbmm(biases, weights, found[-1].sigmoid_()))
         return found
+
+
+def _blocks(events: int, per_event: int) -> list[slice]:
+    """Blocks of events, of which each needs so many numbers."""
+    return blocks(events, max(256, _IN_CACHE // per_event))

@@ -154,19 +154,18 @@ def _adam(objective: Objective, state: _State, schedule: Schedule) -> _State:
         parameters = torch.from_numpy(state.parameters.copy())
         p = parameters.shape[1]
         first, second = (torch.from_numpy(state.memory[:, k : k + p].astype(np.float32)) for k in (0, p))
-        gradient = torch.empty_like(parameters)
         beta1, beta2 = _BETAS
         last = min(state.epoch + OPTIMISERS["adam"].every, schedule.last)
         for epoch in range(state.epoch + 1, last + 1):
-            objective.gradient(parameters, gradient)
+            _, gradient = objective.evaluate(parameters)
             first.lerp_(gradient, 1 - beta1)
             second.lerp_(gradient.square_(), 1 - beta2)
             step = schedule.rate * (1 - beta2**epoch) ** 0.5 / (1 - beta1**epoch)
             parameters.addcdiv_(first, second.sqrt().add_(_EPSILON), value=-step)
             parameters.clamp_(-schedule.clip, schedule.clip)
-        t = objective.statistic(parameters)
+        t, _ = objective.evaluate(parameters)
     memory = np.hstack([first.numpy(), second.numpy()]).astype(np.float64)
-    return _next(state, parameters.numpy(), memory, last, t)
+    return _next(state, parameters.numpy(), memory, last, t.numpy())
 
 
 def _newton(objective: Objective, state: _State, schedule: Schedule) -> _State:
@@ -176,21 +175,22 @@ def _newton(objective: Objective, state: _State, schedule: Schedule) -> _State:
     with torch.no_grad():
         parameters = torch.from_numpy(state.parameters.copy())
         damping = torch.from_numpy(state.memory[:, 0].copy())
-        t = torch.from_numpy(state.history[-1].copy() if len(state.history) else objective.statistic(parameters))
+        t, gradient = objective.evaluate(parameters)
         last = min(state.epoch + OPTIMISERS["newton"].every, schedule.last)
-        for _ in range(state.epoch, last):
-            gradient, curvature = objective.curvature(parameters)
-            now = parameters.double()
+        for epoch in range(state.epoch, last):
+            curvature = objective.curvature(parameters, epoch)
+            now, slope = parameters.double(), gradient.double()
             # A parameter at its bound that would go beyond it stays there, and the others move without it.
-            free = (~(((now >= clip) & (gradient < 0)) | ((now <= -clip) & (gradient > 0)))).double()
+            free = (~(((now >= clip) & (slope < 0)) | ((now <= -clip) & (slope > 0)))).double()
             scale = torch.diagonal(curvature, dim1=1, dim2=2).clamp_min(1e-3)
             system = curvature * free[:, :, None] * free[:, None, :]
             system += torch.diag_embed(damping[:, None] * scale * free + (1 - free))
-            step = torch.linalg.solve(system, -gradient * free)
+            step = torch.linalg.solve(system, -slope * free)
             tried = (now + step).clamp_(-clip, clip).float()
-            reached = torch.from_numpy(objective.statistic(tried))
+            reached, new = objective.evaluate(tried)
             better = reached > t  # false for what is not a number
             parameters = torch.where(better[:, None], tried, parameters)
+            gradient = torch.where(better[:, None], new, gradient)
             t = torch.where(better, reached, t)
             damping = torch.where(better, damping / 3, damping * 4).clamp_(*_DAMPING_BOUNDS)
     return _next(state, parameters.numpy(), damping.numpy()[:, None], last, t.numpy())
