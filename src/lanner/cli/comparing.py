@@ -115,7 +115,6 @@ def _files(config: Config, progress: Any) -> Any:
         expected=expected_of(config),
         signal_events=config.signal_events,
         alone=config.signal_alone,
-        reference_size=config.reference_size,
         progress=progress,
         **samples,
         **_settings(config, network=True),
@@ -128,7 +127,8 @@ def _settings(config: Config, *, network: bool) -> dict[str, Any]:
 
     asked = Network(tuple(config.hidden or (4,)), config.clip, config.optimiser, config.epochs)
     tests = [asked if name == "network" and network else name for name in config.tests or DEFAULT]
-    said: dict[str, Any] = {"tests": tests, "seed": config.seed, "output": config.output, "memory": config.memory}
+    same = ("seed", "output", "memory", "reference_size")
+    said: dict[str, Any] = {"tests": tests} | {name: getattr(config, name) for name in same}
     if config.toys is not None:
         said["toys"] = config.toys
     if "experiments" in config.model_fields_set:

@@ -23,6 +23,7 @@ def compare_suite(
     toys: int = 1000,
     experiments: int = 100,
     share: float = 1.0,
+    reference_size: int | None = None,
     output: str | Path | None = None,
     library: Library | None = None,
     memory: float | str | None = None,
@@ -31,8 +32,9 @@ def compare_suite(
 ) -> Comparison:
     """Compare tests on the signals of a suite ("one-dimensional", "dimuon", "susy" or "higgs"), or on some of them.
 
-    `share` makes it smaller: that part of the events, with signals of about the same significance. The network is the
-    published one; "supervised" is the exact likelihood ratio where the densities are known.
+    `share` makes it smaller: that part of the events, with signals of about the same significance; `reference_size`
+    takes fewer reference events for each toy. The network is the published one; "supervised" is the exact likelihood
+    ratio where the densities are known.
     """
     case = suite_case(name, seed=seed, library=library, share=share, ideal=False)
     hidden, clip = PUBLISHED[name]
@@ -49,7 +51,11 @@ def compare_suite(
         toys=toys,
         experiments=experiments,
         options=FitOptions(
-            width="auto", penalty=1e-6, statistic="score", seed=seed, reference_size=case.reference_size
+            width="auto",
+            penalty=1e-6,
+            statistic="score",
+            seed=seed,
+            reference_size=reference_size or case.reference_size,
         ),
         output=None if output is None else Path(output),
         memory=memory,
