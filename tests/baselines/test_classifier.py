@@ -74,6 +74,22 @@ def test_what_is_not_known_is_refused(wrong: dict[str, object]) -> None:
         classifier_test(np.zeros((10, 1)), np.zeros((10, 1)), **wrong)
 
 
-def test_too_few_events_are_refused() -> None:
-    with pytest.raises(InputError, match="too few"):
-        classifier_test(np.zeros((10, 1)), np.zeros((2, 1)))
+def test_too_few_events_are_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="2"):
+        classifier_test(rng.normal(size=(10, 1)), rng.normal(size=(2, 1)))
+
+
+def test_columns_are_matched_by_name(rng: np.random.Generator) -> None:
+    reference = {"a": rng.normal(size=400), "b": rng.normal(5, 1, 400)}
+    data = {"b": rng.normal(5, 1, 200), "a": rng.normal(size=200)}
+    assert classifier_test(reference, data, rng=1).p_value > 0.01
+
+
+def test_missing_values_are_refused() -> None:
+    with pytest.raises(InputError):
+        classifier_test(np.full((10, 1), np.nan), np.zeros((10, 1)))
+
+
+def test_a_toy_with_next_to_no_events_tells_nothing(arena_of) -> None:
+    arena = arena_of(dimensions=1, other=3)
+    assert Classifier("auc").prepare(arena).statistics([arena.scheme.data(0)]).values[0, 0] == 0.5

@@ -1,6 +1,7 @@
 """Tests on the same toys: uniform where there is nothing, high where there is something, and nothing is lost."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 from scipy import stats
 
 import lanner
-from lanner.baselines import NAMES, BinnedChi2, Classifier, Energy, KnownRatio, KolmogorovSmirnov, Network
-from lanner.baselines.contest import Contestant
+from lanner.baselines import NAMES, BinnedChi2, Classifier, Energy, Kernel, KnownRatio, KolmogorovSmirnov, Network
+from lanner.baselines.contest import Contestant, z_scores
 from lanner.errors import InputError
 from lanner.run.store import StoreError
+from lanner.run.toys import ToyRun
 
 REFERENCE = np.random.default_rng(0).normal(size=(2000, 2))
 SIGNAL = np.random.default_rng(1).normal(1.5, 0.3, (1000, 2))
@@ -96,8 +98,64 @@ def test_toys_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
 def test_other_data_do_not_get_the_result_of_the_first(tmp_path: Path) -> None:
     tests = {"expected": 150, "tests": ["ks"], "toys": 40, "seed": 1, "output": tmp_path}
     lanner.compare(REFERENCE, data=SIGNAL[:150], **tests)
-    with pytest.raises(StoreError, match="other"):
+    with pytest.raises(StoreError, match="about"):
         lanner.compare(REFERENCE, data=REFERENCE[:150], **tests)
+
+
+def test_a_test_that_learns_the_signal_does_not_reuse_another_signals_toys(tmp_path: Path) -> None:
+    compared(tests=["supervised"], toys=40, experiments=5, output=tmp_path)
+    with pytest.raises(StoreError, match="settings"):
+        lanner.compare(
+            REFERENCE, SIGNAL + 0.5, expected=150, signal_events=25, tests=["supervised"], toys=40, experiments=5,
+            seed=1, output=tmp_path,
+        )  # fmt: skip
+
+
+def test_one_known_ratio_is_not_taken_for_another(tmp_path: Path) -> None:
+    compared(tests=[KnownRatio(lambda x: x[:, 0])], toys=40, experiments=5, output=tmp_path)
+    with pytest.raises(StoreError, match="settings"):
+        compared(tests=[KnownRatio(lambda x: -x[:, 0])], toys=40, experiments=5, output=tmp_path)
+
+
+def test_own_tests_take_the_scaling_and_the_combination_they_are_told() -> None:
+    stretched = REFERENCE * [1.0, 30.0]
+    shared = {"expected": 150, "signal_events": 5, "toys": 60, "experiments": 6, "seed": 1}
+    choices = ((None, {}), ("standard", {}), ("standard", {"combination": "average"}))
+    found = [
+        lanner.compare(stretched, SIGNAL * [1.0, 30.0], tests=[Kernel("k", options)], scaling=scaling, **shared).rows[0]
+        for scaling, options in choices
+    ]
+    assert len({row.found for row in found}) == 3
+
+
+@pytest.mark.parametrize(
+    "law", [stats.norm(), stats.expon(), stats.chi2(13), stats.chi2(96)], ids=lambda x: x.dist.name
+)
+def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law, arena_of) -> None:
+    # 4 sigma, with toys that reach 3: what a test calls t must not decide who wins.
+    found = []
+    for seed in range(20):
+        made = ToyRun(
+            law.rvs(1000, random_state=seed)[None], np.ones((1, 1000), bool), np.ones((1, 1000), int), np.empty((0, 0))
+        )
+        contestant = Contestant(KolmogorovSmirnov(), arena_of(), None)
+        null = contestant.null(made)
+        t = contestant.statistic(replace(made, statistics=np.array([[law.isf(stats.norm.sf(4.0))]])))
+        found.append(z_scores(t, null)[0])
+    assert np.mean(found) == pytest.approx(4.0, abs=0.25)
+
+
+def test_what_lies_below_all_toys_has_a_finite_z(arena_of) -> None:
+    contestant = Contestant(KolmogorovSmirnov(), arena_of(), None)
+    made = contestant.toys("null", 50, contestant.arena.scheme.toy)
+    null = contestant.null(made)
+    low = contestant.statistic(replace(made, statistics=np.array([[-1e3]])))
+    assert z_scores(low, null)[0] == pytest.approx(-null.empirical(np.inf).z_score)
+
+
+def test_a_row_that_is_not_there_is_named(easy: lanner.Comparison) -> None:
+    with pytest.raises(InputError, match="energy"):
+        easy.row("t-test")
 
 
 def test_data_get_a_p_value_from_each_test() -> None:
@@ -141,6 +199,9 @@ def test_p_values_are_uniform_under_the_null(test: str) -> None:
         ({"signal_events": 990}, "well below"),
         ({"data": SIGNAL}, "either a signal"),
         ({"expected": -1}, "expected"),
+        ({"expected": None}, "number of events"),
+        ({"toys": 0}, "toys=0"),
+        ({"experiments": 0}, "experiments=0"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(wrong: dict[str, object], said: str) -> None:

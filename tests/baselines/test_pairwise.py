@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from scipy import stats
 from scipy.spatial.distance import cdist
@@ -35,4 +38,16 @@ def test_energy_is_that_of_all_pairs(arena_of, samples_of) -> None:
     n, m = len(y), len(x)
     distance = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
     t = Energy().prepare(arena).statistics([draw]).values[0, 0]
+    assert t == pytest.approx(n * m / (n + m) * distance, rel=1e-8)
+
+
+def test_a_small_part_of_the_reference_is_summed_by_itself(arena_of, samples_of) -> None:
+    arena = arena_of(dimensions=2, reference=600, other=40)
+    draw = arena.scheme.data(0)
+    few = replace(draw, left_out=np.arange(500))
+    x, y = samples_of(arena, few)
+    n, m = len(y), len(x)
+    assert m == 100
+    distance = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
+    t = Energy().prepare(arena).statistics([few]).values[0, 0]
     assert t == pytest.approx(n * m / (n + m) * distance, rel=1e-8)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import lanner
 from lanner.baselines import NAMES
 from lanner.cli import main
 
@@ -59,3 +60,39 @@ def test_a_signal_that_the_suite_lacks_is_named() -> None:
     made = run("--suite", "one-dimensional", "--signals", "hump", "--quiet")
     assert made.exit_code == 1
     assert "nonresonant" in made.output
+
+
+@pytest.mark.parametrize("words", [["--signals", "tail"], ["--share", "0.1"]])
+def test_options_of_a_suite_need_one(files: Path, words: list[str]) -> None:
+    made = run("--reference", f"{files}/reference.npz", "--expected", "100", *words)
+    assert made.exit_code == 2
+    assert "--suite" in made.output
+
+
+def test_a_suite_has_its_own_samples(files: Path) -> None:
+    made = run("--suite", "one-dimensional", "--reference", f"{files}/reference.npz")
+    assert made.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], ((5, 5, 5), 2.15, "newton", None)),
+        (["--optimiser", "adam", "--epochs", "7"], ((5, 5, 5), 2.15, "adam", 7)),
+        (["--clip", "3"], ((5, 5, 5), 3.0, "newton", None)),
+        (["--hidden", "3,2"], ((3, 2), None, "newton", None)),
+    ],
+)
+def test_the_published_network_is_changed_only_where_asked(
+    words: list[str], expected: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = {}
+
+    def compare_suite(_, **settings):
+        seen.update(settings)
+        raise lanner.errors.InputError("enough")
+
+    monkeypatch.setattr("lanner.experiments.contests.compare_suite", compare_suite)
+    run("--suite", "dimuon", "--tests", "network,ks", *words)
+    network = seen["tests"][0]
+    assert (network.hidden, network.clip, network.optimiser, network.epochs) == expected

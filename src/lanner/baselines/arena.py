@@ -109,8 +109,8 @@ class Test(Protocol):
     def name(self) -> str:
         """A short name: of its folder, and in tables."""
 
-    def settings(self) -> dict[str, Any]:
-        """What its statistic depends on, as plain JSON."""
+    def settings(self, arena: Arena) -> dict[str, Any]:
+        """What its statistic depends on besides the reference, as plain JSON."""
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:
         """The one-off work; what it finds may be kept in a folder."""

@@ -30,7 +30,7 @@ class BinnedChi2:
         if self.bins is not None and (self.bins < 2 or self.bins & (self.bins - 1)):
             raise InputError(f"bins={self.bins}: cells come from halving, so give a power of 2, such as 64")
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {"bins": self.bins}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102

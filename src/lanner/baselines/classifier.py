@@ -20,18 +20,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
 from lanner.baselines.arena import Arena, OneByOne, Prepared
 from lanner.baselines.threads import threads_if
 from lanner.baselines.trees import boosted_trees, many
 from lanner.errors import InputError
+from lanner.events import match_columns
 from lanner.inference.significance import z_of_log_p
 from lanner.model.weightings import REFERENCE, Draw
+from lanner.run.planning import check_sample
 
 Array = NDArray[np.float64]
 NULLS = ("permutation", "bootstrap", "asymptotic")
+_LEAST = 4  # events of each sample
 _ODDS = 1e-6  # h is kept this far from 0 and 1
 
 
@@ -59,6 +62,9 @@ STATISTICS: dict[str, Callable[[Array, Array], float]] = {
 }
 
 
+_NOTHING = {"likelihood-ratio": 0.0, "auc": 0.5, "error": 0.5}  # of a classifier that learned nothing
+
+
 @dataclass(frozen=True)
 class Classifier:
     """The test as one of a comparison: every toy trains a classifier of its own."""
@@ -67,15 +73,16 @@ class Classifier:
     classifier: Any = field(default=None, hash=False)  # any of scikit-learn's; None: gradient-boosted trees
     share: float = 0.5  # of the events that train
     per_event: float = 10.0  # reference events for each data event, at most
+    label: str | None = None  # a name of its own, to compare several
 
     def __post_init__(self) -> None:
         _check(self.statistic, self.share)
 
     @property
     def name(self) -> str:  # noqa: D102
-        return f"classifier-{self.statistic}"
+        return self.label or f"classifier-{self.statistic}"
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {
             "statistic": self.statistic,
             "classifier": "default" if self.classifier is None else repr(self.classifier),
@@ -93,6 +100,8 @@ class _Trained(OneByOne):
     arena: Arena
 
     def statistic(self, draw: Draw) -> float:
+        if len(draw.data) < _LEAST:
+            return _NOTHING[self.test.statistic]  # such a toy tells nothing
         rng = self.arena.rng(draw, 1)
         rows = np.flatnonzero(draw.roles() == REFERENCE)
         most = int(self.test.per_event * len(draw.data))
@@ -117,7 +126,7 @@ def held_out(
     reference: Array, data: Array, *, classifier: Any = None, share: float = 0.5, rng: np.random.Generator
 ) -> HeldOut:
     """Train on a part of both samples and judge the rest."""
-    if len(data) < 4 or len(reference) < 4:
+    if min(len(data), len(reference)) < _LEAST:
         raise InputError(f"{len(data)} data and {len(reference)} reference events are too few to train and to test on")
     parts = []
     for events in (reference, data):
@@ -166,12 +175,12 @@ class ClassifierResult:
     @property
     def z_score(self) -> float:
         """Z of the p-value."""
-        return z_of_log_p(float(np.log(self.p_value)))
+        return z_of_log_p(float(np.log(max(self.p_value, 1e-300))))
 
 
 def classifier_test(
-    reference: ArrayLike,
-    data: ArrayLike,
+    reference: Any,
+    data: Any,
     *,
     statistic: str = "auc",
     null: str = "permutation",
@@ -183,8 +192,8 @@ def classifier_test(
     """One classifier, trained once: the p-value comes from its held-out events alone.
 
     Args:
-        reference: events, one a row.
-        data: events, one a row.
+        reference: events: an array, a dictionary, a data frame or a Sample.
+        data: the same.
         statistic: "auc", "error" or "likelihood-ratio".
         null: "permutation" (relabel the held-out events: exact), "bootstrap" (draw both from the held-out
             reference) or "asymptotic".
@@ -197,9 +206,9 @@ def classifier_test(
     if null not in NULLS:
         raise InputError(f"null={null!r} is not known; choose one of {', '.join(map(repr, NULLS))}")
     generator = np.random.default_rng(rng)
-    samples = [np.asarray(x, dtype=np.float64) for x in (reference, data)]
-    samples = [x[:, None] if x.ndim == 1 else x for x in samples]
-    scores = held_out(samples[0], samples[1], classifier=classifier, share=share, rng=generator)
+    first = check_sample(reference, "reference", _LEAST)
+    second = match_columns(first, check_sample(data, "data", _LEAST))
+    scores = held_out(first.features, second.features, classifier=classifier, share=share, rng=generator)
     observed = STATISTICS[statistic](scores.data, scores.reference)
     if null == "asymptotic":
         return ClassifierResult(observed, _asymptotic_p(statistic, scores), null)
@@ -211,7 +220,8 @@ def classifier_test(
         else:
             mixed = generator.permutation(pooled)
             data_part, reference_part = mixed[:n], mixed[n:]
-        beyond += STATISTICS[statistic](data_part, reference_part) >= observed
+        # Sums of the same numbers in another order differ by rounding.
+        beyond += STATISTICS[statistic](data_part, reference_part) >= observed - 1e-12 * max(1.0, abs(observed))
     return ClassifierResult(observed, (1 + beyond) / (1 + replicates), null)
 
 

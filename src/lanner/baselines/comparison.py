@@ -13,12 +13,15 @@ import numpy as np
 from lanner.baselines.arena import Arena, Test
 from lanner.baselines.contest import Contestant, z_scores
 from lanner.baselines.known import Supervised
+from lanner.baselines.network import Network
 from lanner.baselines.registry import DEFAULT, SUPERVISED, named_tests
+from lanner.baselines.torch_backend import need_torch
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.files import write_atomically
 from lanner.model.fit import MIN_DATA
 from lanner.run.planning import FitOptions, check_count, check_expected, check_sample
+from lanner.run.store import array_digest
 
 Progress = Callable[[str, int, int], None]
 LEVELS = (2.0, 3.0)
@@ -70,11 +73,18 @@ class Comparison:
 
     def row(self, test: str) -> Row:
         """One of the rows."""
-        return next(r for r in self.rows if r.test == test)
+        for row in self.rows:
+            if row.test == test:
+                return row
+        raise InputError(f"test {test!r} was not compared; there are {', '.join(r.test for r in self.rows)}")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
-        return {"levels": list(LEVELS)} | asdict(self)
+        found = {"levels": list(LEVELS)} | asdict(self)
+        for row in found["rows"]:
+            if not np.isfinite(row["seconds_per_toy"]):
+                row["seconds_per_toy"] = None  # nothing was made here
+        return found
 
     def table(self) -> list[list[str]]:
         """Header and rows."""
@@ -84,7 +94,8 @@ class Comparison:
             header += [f"{name} {events:g}: Z (16 %, 84 %)", *(f"P({level:g}σ)" for level in LEVELS)]
         if not signals:
             header += ["p-value", "95 % interval", "Z"]
-        lines = [[*header, "null toys", "reach", "ms per toy", "preparing"]]
+        header += ["null toys", "reach", "ms per toy", "preparing"]
+        lines = [header + (["not converged"] if any(r.unsettled for r in self.rows) else [])]
         for row in self.rows:
             cells = [row.test]
             by_signal = {(f.signal, f.signal_events): f for f in row.found}
@@ -104,6 +115,8 @@ class Comparison:
                 f"{1e3 * row.seconds_per_toy:.3g}",
                 f"{row.seconds_preparing:.3g} s",
             ]
+            if any(r.unsettled for r in self.rows):
+                cells.append(str(row.unsettled))
             lines.append(cells)
         return lines
 
@@ -152,6 +165,8 @@ def compare(
         output: keeps all toys, compare.json, compare.md and compare.png; interrupted, the same call goes on.
         progress: called with what is being done, how much of it is done and how much there is.
     """
+    if toys < 1 or experiments < 1:
+        raise InputError(f"toys={toys}, experiments={experiments}: give numbers of toys, such as 1000 and 100")
     options = FitOptions(
         width="auto", penalty=1e-6, scaling=scaling, reference_size=reference_size, seed=seed, statistic="score"
     )
@@ -162,13 +177,15 @@ def compare(
         data = check_sample(data, "data", MIN_DATA)
         arena = Arena.prepare(reference, data, expected=expected, options=options, memory=memory)
         check_count(arena.plan, len(data))
-        chosen = [t for t in named_tests(tests) if not isinstance(t, str)]
+        chosen = [t for t in _ready(tests) if not isinstance(t, str | Supervised)]
         if not chosen:
             raise InputError("a supervised test learns from a signal: give one, or choose other tests")
         rows = [_judge_data(Contestant(test, arena, folder), toys, progress) for test in chosen]
         result = Comparison(tuple(rows), 0)
     else:
         check_expected(expected)
+        if expected is None:
+            raise InputError("what a test finds of a signal depends on a number of events: give expected=")
         means = np.atleast_1d(np.asarray([] if signal_events is None else signal_events, dtype=np.float64))
         if not len(means) or not (means > 0).all():
             raise InputError(f"signal_events={signal_events!r}: give the mean numbers of signal events to inject")
@@ -177,7 +194,7 @@ def compare(
         result = compare_signals(
             reference,
             signals,
-            expected=float(expected),  # type: ignore[arg-type]
+            expected=float(expected),
             tests=tests,
             toys=toys,
             experiments=experiments,
@@ -220,7 +237,7 @@ def compare_signals(
                 "signal"
             )
     rows = []
-    for test in named_tests(tests):
+    for test in _ready(tests):
         entered: list[tuple[Test, list[Signal]]]
         if isinstance(test, str):  # supervised: one for each signal
             entered = [(_ideal(s, arena, places[id(s.sample)]), [s]) for s in signals]
@@ -229,8 +246,16 @@ def compare_signals(
         made = [
             _judge_signals(Contestant(t, arena, output), s, places, toys, experiments, progress) for t, s in entered
         ]
-        rows.append(made[0] if len(made) == 1 else _merged(made))
+        rows.append(_merged(made) if isinstance(test, str) else made[0])
     return Comparison(tuple(rows), experiments)
+
+
+def _ready(tests: Sequence[str | Test]) -> list[str | Test]:
+    """Tests by name or as they are; one that cannot run is refused before any toy is made."""
+    found = named_tests(tests)
+    if any(isinstance(test, Network) for test in found):
+        need_torch()
+    return found
 
 
 def _ideal(signal: Signal, arena: Arena, rows: range) -> Test:
@@ -273,7 +298,7 @@ def _judge_signals(
             experiments,
             lambda i, s=s, rows=rows: scheme.with_signal(i, s.events, alone=s.alone, rows=rows),  # type: ignore[misc]
             _told(progress, f"{name}, {s.label} {s.events:g}"),
-            about=[s.label, s.events, s.alone],
+            about=[s.label, s.events, s.alone, array_digest(contestant.arena.events[rows.start : rows.stop])],
         )
         z = z_scores(contestant.statistic(run), null)
         low, middle, high = (float(q) for q in np.quantile(z, [0.16, 0.5, 0.84]))
@@ -294,18 +319,19 @@ def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) ->
     scheme, name = contestant.arena.scheme, contestant.test.name
     made = contestant.toys("null", toys, scheme.toy, _told(progress, f"{name}, null"))
     null = contestant.null(made)
-    run = contestant.toys("data", 1, scheme.data, _told(progress, f"{name}, data"), about="data")
+    digest = array_digest(contestant.arena.events[len(contestant.arena.reference) :])
+    run = contestant.toys("data", 1, scheme.data, _told(progress, f"{name}, data"), about=["data", digest])
     p = null.empirical(float(contestant.statistic(run)[0]))
     return Row(
         name,
         len(null),
         null.empirical(np.inf).z_score,
-        null.not_converged,
+        null.not_converged + int(not run.converged.all()),
         contestant.seconds_preparing,
         contestant.seconds_per_toy,
         p_value=p.p_value,
         p_interval=p.interval,
-        z_score=p.z_score,
+        z_score=max(p.z_score, -null.empirical(np.inf).z_score),
     )
 
 

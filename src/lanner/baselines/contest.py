@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from lanner.baselines.arena import Arena, Prepared, Test
 from lanner.baselines.own import PreparedKernel
 from lanner.files import write_atomically
-from lanner.inference.combination import frozen_toys
+from lanner.inference.combination import PMap, frozen_toys
 from lanner.inference.null import Null
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.tail import fit_tail
@@ -27,6 +28,7 @@ from lanner.run.toys import ToyMaker, ToyRun
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+_SKEWNESS = (0.05, 3.0)  # of laws that are tried: 0 is a Gaussian, 2 an exponential
 _ENOUGH = 10  # toys beyond an observed t, to take p from them alone
 
 
@@ -38,6 +40,7 @@ class Contestant:
         self._folder = None if folder is None else folder / test.name
         self._prepared: Prepared | None = None
         self._how: Frozen | None = None
+        self._scale: Callable[[Array], Array] = np.asarray
         self._clock = _Clock.read(self._folder)
 
     @property
@@ -93,10 +96,12 @@ class Contestant:
         if len(made.statistics) > 1:
             assert isinstance(self.prepared, PreparedKernel)
             kept = frozen_toys(made.statistics.shape[1])
-            self._how = Frozen.of(self.prepared.ladder, "harmonic", made, kept)
+            self._how = Frozen.of(self.prepared.ladder, self.prepared.combination, made, kept)
         else:
             self._how = Frozen(None, 0)
         t = self._how.null_statistics(made)
+        self._scale = _minus_log_p(t)
+        t = self._scale(t)
         converged = np.asarray(made.converged[:, self._how.toys :].all(axis=0))
         rng = generator(self.arena.plan.seed, Stream.CALIBRATION)
         return Null("reference", t, converged, tail=fit_tail(t, rng=rng))
@@ -104,30 +109,45 @@ class Contestant:
     def statistic(self, made: ToyRun) -> Array:
         """What other toys have for a t, once the null is there."""
         assert self._how is not None
-        return self._how.statistic(made.statistics)
+        return self._scale(self._how.statistic(made.statistics))
 
     def _description(self, about: Any) -> dict[str, Any]:
+        """What the toys depend on; null toys have nothing `about` them."""
         plan = self.arena.plan
         same = ("null", "names", "expected", "fixed", "reference_size", "centers", "seed", "scaling")
-        other = None if about is None or self.arena.other is None else array_digest(self.arena.other.features)
         return {
             "events": array_digest(self.arena.reference.features),
             "test": self.test.name,
-            "settings": self.test.settings(),
+            "settings": self.test.settings(self.arena),
             "plan": {key: value for key, value in plan.settings().items() if key in same},
-            "other": other,  # null toys do not depend on it
             "about": about,
         }
 
 
 def z_scores(t: Array, null: Null) -> Array:
-    """Z of observed t: from the toys where enough lie beyond, from the tail fitted to them further out."""
-    found = []
+    """Z of observed t: from the toys where enough lie beyond, from the tail fitted to them further out.
+
+    A t below all toys has a p of 1, and a Z as low as the toys can tell.
+    """
+    found, lowest = [], -null.empirical(np.inf).z_score
     for x in t:
         p = null.empirical(float(x))
         far = null.tail is not None and p.exceedances < _ENOUGH and x > null.tail.threshold
-        found.append(null.tail.z_score(float(x)) if far and null.tail is not None else p.z_score)
+        found.append(null.tail.z_score(float(x)) if far and null.tail is not None else max(p.z_score, lowest))
     return np.array(found)
+
+
+def _minus_log_p(null: Array) -> Callable[[Array], Array]:
+    """A scale on which the tails of all tests are alike, and an exponential fits them: minus log p of a gamma law.
+
+    Its mean, spread and skewness are those of the toys, so that it may be close to a Gaussian or to an exponential.
+    """
+    spread = float(null.std())
+    if not (np.isfinite(spread) and spread > 0):
+        return np.asarray
+    skewness = float(np.clip(stats.skew(null), *_SKEWNESS))
+    to_log_p = PMap(float(null.mean()), spread, skewness)
+    return lambda t: -to_log_p(np.asarray(t))
 
 
 @dataclass

@@ -19,9 +19,12 @@ from lanner.baselines.arena import Arena, OneByOne, Prepared
 from lanner.baselines.threads import threads_if
 from lanner.baselines.trees import boosted_trees, many
 from lanner.errors import InputError
+from lanner.events import Sample
 from lanner.model.weightings import Draw
+from lanner.run.store import array_digest
 
 Array = NDArray[np.float64]
+_SOME = 1000  # events on which one known ratio is told from another
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,10 @@ class KnownRatio:
 
     log_ratio: Callable[[Array], Array] = field(hash=False)
     name: str = "ideal"
-    about: str = ""
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
-        return {"about": self.about}
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+        # A function has no digest; what it makes of some events has.
+        return {"values": array_digest(np.asarray(self.log_ratio(arena.reference.features[:_SOME])))}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
         samples = [arena.reference] if arena.other is None else [arena.reference, arena.other]
@@ -53,16 +56,16 @@ class Supervised:
     folds: int = 4
     name: str = "supervised"
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
-        return {"signal_events": self.signal_events, "alone": self.alone, "folds": self.folds, "rows": self.rows}
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+        first, last = self._rows(arena)
+        learned = array_digest(self._signal(arena).features[first:last])
+        return {"signal_events": self.signal_events, "alone": self.alone, "folds": self.folds, "signal": learned}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
         from sklearn.model_selection import StratifiedKFold
 
-        if arena.other is None:
-            raise InputError("a supervised test learns from a signal: give one")
         reference = len(arena.reference)
-        first, last = self.rows or (0, len(arena.other))
+        first, last = self._rows(arena)
         if last - first < 10 * self.folds:
             raise InputError(f"the signal has {last - first} events, too few to learn from: give {10 * self.folds}")
         used = np.concatenate([np.arange(reference), np.arange(reference + first, reference + last)])
@@ -77,6 +80,14 @@ class Supervised:
             ratio[used[judge]] = odds * reference / (last - first)
         share = self.signal_events / arena.plan.expected
         return _Summed(np.log(share * ratio if self.alone else 1 + share * ratio))
+
+    def _rows(self, arena: Arena) -> tuple[int, int]:
+        return self.rows or (0, len(self._signal(arena)))
+
+    def _signal(self, arena: Arena) -> Sample:
+        if arena.other is None:
+            raise InputError("a supervised test learns from a signal: give one")
+        return arena.other
 
 
 @dataclass(frozen=True, eq=False)

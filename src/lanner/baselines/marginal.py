@@ -22,7 +22,7 @@ class KolmogorovSmirnov:
 
     name: str = "ks"
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102

@@ -23,6 +23,7 @@ from lanner.baselines.training import Schedule, Trained, train
 from lanner.errors import InputError
 from lanner.files import write_atomically
 from lanner.model.weightings import DATA, REFERENCE, Draw
+from lanner.run.store import array_digest
 
 # The original's networks: hidden layers, and the clipping that goes with them.
 PUBLISHED = {
@@ -54,12 +55,15 @@ class Network:
     def __post_init__(self) -> None:
         if not self.hidden or min(self.hidden) < 1:
             raise InputError(f"hidden={self.hidden!r}: give the units of each hidden layer, such as (5, 5, 5)")
+        if self.epochs is not None and self.epochs < 1:
+            raise InputError(f"epochs={self.epochs!r}: give a number of training steps")
+        Schedule(1.0, self.optimiser)  # which refuses an optimiser that it does not know
         if self.starts is not None and self.starts < 1:
             raise InputError(f"starts={self.starts!r}: at least one training is needed")
         if self.clip is not None and not self.clip > 0:
             raise InputError(f"clip={self.clip!r}: the bound on the parameters must be positive")
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return asdict(self) | {"hidden": list(self.hidden)}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
@@ -67,13 +71,13 @@ class Network:
         if self.clip is not None:
             return PreparedNetwork(self, arena)
         kept = None if folder is None else folder / "clip.json"
-        if kept is not None and kept.exists():
-            clip = float(json.loads(kept.read_text())["clip"])
-        else:
+        made_for = {"reference": array_digest(arena.events[: len(arena.reference)]), **self.settings(arena)}
+        clip = _kept_clip(kept, made_for)
+        if clip is None:
             tuned = tune_clip(self, arena)
             clip = tuned.clip
             if kept is not None:
-                write_atomically(kept, json.dumps(asdict(tuned), indent=1))
+                write_atomically(kept, json.dumps(asdict(tuned) | {"made_for": made_for}, indent=1))
         return PreparedNetwork(replace(self, clip=clip), arena)
 
     @property
@@ -193,6 +197,17 @@ def tune_clip(test: Network, arena: Arena, *, steps: int = 8) -> TunedClip:
         low, high = (clip, high) if t.mean() < dof else (low, clip)
     best = min(tried, key=lambda one: abs(one.mean - dof))
     return TunedClip(best.clip, dof, tuple(tried))
+
+
+def _kept_clip(path: Path | None, made_for: dict[str, Any]) -> float | None:
+    """A clipping that was tuned before, for the same network and reference."""
+    if path is None or not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text())
+        return float(found["clip"]) if found["made_for"] == made_for else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _error(t: NDArray[np.float64]) -> float:

@@ -23,19 +23,22 @@ class Kernel:
     name: str = "score"
     options: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return dict(self.options)
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
         plan = arena.plan
         options = FitOptions(
             # Centres are never a toy's data, so they must be those that the toys keep apart.
-            **self.options | {"seed": plan.seed, "reference_size": plan.reference_size, "centers": plan.centers}
+            **{"scaling": plan.scaling.rule}
+            | self.options
+            | {"seed": plan.seed, "reference_size": plan.reference_size, "centers": plan.centers}
         )
         sample = None if plan.fixed is None else arena.other
         expected = plan.expected if plan.fixed is None else None
         plans = plan_search(arena.reference, sample, expected=expected, options=options, memory=arena.memory)
-        return PreparedKernel(Ladder.prepare(plans, arena.reference, arena.other, memory=arena.memory))
+        ladder = Ladder.prepare(plans, arena.reference, arena.other, memory=arena.memory)
+        return PreparedKernel(ladder, options.combination)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,7 @@ class PreparedKernel:
     """Its scales, each a row of the statistics."""
 
     ladder: Ladder
+    combination: str
 
     @property
     def batch(self) -> int:  # noqa: D102

@@ -36,7 +36,7 @@ class MMD:
     width: float | None = None
     name: str = "mmd"
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {"width": self.width}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
@@ -49,7 +49,7 @@ class Energy:
 
     name: str = "energy"
 
-    def settings(self) -> dict[str, Any]:  # noqa: D102
+    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
@@ -81,8 +81,12 @@ class _Pairwise(OneByOne):
         if not n:
             return 0.0
         among_data = self._sum(data, data)
-        across = self.sums[data].sum() - self._sum(data, out)
-        among_reference = self.sums[: self.reference].sum() - 2 * self.sums[out].sum() + self._sum(out, out)
+        if len(out) < self.reference / 2:
+            across = self.sums[data].sum() - self._sum(data, out)
+            among_reference = self.sums[: self.reference].sum() - 2 * self.sums[out].sum() + self._sum(out, out)
+        else:  # a small part of the reference is quicker summed by itself
+            kept = np.delete(np.arange(self.reference), out)
+            across, among_reference = self._sum(data, kept), self._sum(kept, kept)
         return float(n * m / (n + m) * (among_data / n**2 + among_reference / m**2 - 2 * across / (n * m)))
 
     def _sum(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> float:

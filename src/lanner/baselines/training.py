@@ -27,6 +27,7 @@ from lanner.baselines.threads import threads_if
 from lanner.baselines.torch_backend import need_torch
 from lanner.errors import InputError
 from lanner.files import write_atomically
+from lanner.run.store import array_digest
 
 _MANY = 200_000  # events times networks, to be worth threads
 _KEEP = 60.0  # seconds between checkpoints
@@ -115,7 +116,8 @@ def train(
     ended = Trained(
         initial.copy(), np.full(networks, -np.inf), np.zeros(networks, np.int64), np.zeros(networks, dtype=bool)
     )
-    state = _read(checkpoint, ended) or _start(initial, schedule)
+    key = f"{array_digest(initial)} {schedule}"  # what is trained, and how
+    state = _read(checkpoint, key, ended) or _start(initial, schedule)
     if len(state.places) < networks:
         objective = objective.take(state.places)
         _tell(progress, networks - len(state.places))
@@ -135,7 +137,7 @@ def train(
             state, objective = state.take(~leaving), objective.take(np.flatnonzero(~leaving))
             _tell(progress, len(out))
         if checkpoint is not None and (leaving.any() or time.monotonic() - written > _KEEP):
-            _write(checkpoint, state, ended)
+            _write(checkpoint, key, state, ended)
             written = time.monotonic()
     return ended
 
@@ -213,24 +215,25 @@ def _tell(progress: Callable[[int], None] | None, number: int) -> None:
         progress(number)
 
 
-def _write(path: Path, state: _State, ended: Trained) -> None:
+def _write(path: Path, key: str, state: _State, ended: Trained) -> None:
     buffer = io.BytesIO()
     np.savez(
         buffer,
+        key=np.array(key),
         **{f"state_{name}": value for name, value in vars(state).items()},
         **{f"ended_{name}": value for name, value in vars(ended).items()},
     )
     write_atomically(path, buffer.getvalue())
 
 
-def _read(path: Path | None, ended: Trained) -> _State | None:
+def _read(path: Path | None, key: str, ended: Trained) -> _State | None:
     """The state of a checkpoint, its finished networks put into `ended`; None where there is none that fits."""
     if path is None or not path.exists():
         return None
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             found: dict[str, Any] = {name: file[name] for name in file.files}
-        if found["ended_parameters"].shape != ended.parameters.shape:
+        if str(found["key"]) != key:
             return None
         for name, value in vars(ended).items():
             value[...] = found[f"ended_{name}"]

@@ -83,6 +83,11 @@ def compare(
             click.echo("\n".join(NAMES))
             return
         config = configured(config_file, flags, needed=() if suite else ("reference", "expected"))
+        given = (config.reference, config.data, config.signal, config.signal_events, config.expected)
+        if suite is None and (signals is not None or share != 1.0):
+            raise click.UsageError("--signals and --share are those of a suite: give --suite")
+        if suite is not None and any(x is not None for x in given):
+            raise click.UsageError("a suite has its own reference and signals: leave --reference and the like out")
         with stage_bar(quiet=quiet) as progress:
             found = _suite(suite, signals, share, config, progress) if suite else _files(config, progress)
         click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
@@ -91,13 +96,13 @@ def compare(
 
 
 def _suite(suite: str, signals: str | None, share: float, config: Config, progress: Any) -> Any:
+    from lanner.baselines import PUBLISHED
     from lanner.experiments.contests import compare_suite
 
     if config.seed == 0 and "seed" not in config.model_fields_set:
         config = config.model_copy(update={"seed": 1})
     chosen = None if signals is None else [s.strip() for s in signals.split(",")]
-    network = config.hidden is not None or config.clip is not None or config.optimiser != "newton"
-    return compare_suite(suite, signals=chosen, share=share, progress=progress, **_settings(config, network=network))
+    return compare_suite(suite, signals=chosen, share=share, progress=progress, **_settings(config, *PUBLISHED[suite]))
 
 
 def _files(config: Config, progress: Any) -> Any:
@@ -117,16 +122,18 @@ def _files(config: Config, progress: Any) -> Any:
         alone=config.signal_alone,
         progress=progress,
         **samples,
-        **_settings(config, network=True),
+        **_settings(config, (4,), None),
     )
 
 
-def _settings(config: Config, *, network: bool) -> dict[str, Any]:
-    """What is said; the network as it was asked for, if it was."""
+def _settings(config: Config, hidden: tuple[int, ...], clip: float | None) -> dict[str, Any]:
+    """What is said; the network with what was asked for, where that differs from these layers and clipping."""
     from lanner.baselines import DEFAULT, Network
 
-    asked = Network(tuple(config.hidden or (4,)), config.clip, config.optimiser, config.epochs)
-    tests = [asked if name == "network" and network else name for name in config.tests or DEFAULT]
+    layers = hidden if config.hidden is None else tuple(config.hidden)
+    bound = clip if config.clip is None and layers == hidden else config.clip
+    network = Network(layers, bound, config.optimiser, config.epochs)
+    tests = [network if name == "network" else name for name in config.tests or DEFAULT]
     same = ("seed", "output", "memory", "reference_size")
     said: dict[str, Any] = {"tests": tests} | {name: getattr(config, name) for name in same}
     if config.toys is not None:

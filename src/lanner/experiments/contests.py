@@ -32,9 +32,9 @@ def compare_suite(
 ) -> Comparison:
     """Compare tests on the signals of a suite ("one-dimensional", "dimuon", "susy" or "higgs"), or on some of them.
 
-    `share` makes it smaller: that part of the events, with signals of about the same significance; `reference_size`
-    takes fewer reference events for each toy. The network is the published one; "supervised" is the exact likelihood
-    ratio where the densities are known.
+    `share` makes it smaller: that part of the events, with signals that are weaker by its root; `reference_size`
+    takes fewer reference events for each toy. The network is the published one, if none is given; "supervised" is the
+    exact likelihood ratio where the densities are known.
     """
     case = suite_case(name, seed=seed, library=library, share=share, ideal=False)
     hidden, clip = PUBLISHED[name]
@@ -70,4 +70,4 @@ def _ideal(suite: str, signal: SuiteSignal, expected: float) -> Test | None:
     if suite != "one-dimensional":
         return None
     known = one_dimensional.log_ratio(signal.name, signal.events, expected=expected)
-    return KnownRatio(known, f"ideal-{signal.name}", f"{signal.name}, {signal.events:g} events")
+    return KnownRatio(known, f"ideal-{signal.name}")

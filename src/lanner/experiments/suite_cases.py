@@ -42,7 +42,7 @@ class SuiteCase:
 def suite_case(
     name: str, *, seed: int, library: Library | None = None, share: float = 1.0, ideal: bool = True
 ) -> SuiteCase:
-    """A suite by its name, or a smaller version of it: a share of its events, with signals of about the same Z.
+    """A suite by its name, or a smaller version of it: a share of its events, with signals weaker by its root.
 
     Events of collisions come from a library.
     """
