@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from arenas import arena_of, samples_of
 from scipy import stats
 
 from lanner.baselines import BinnedChi2, KolmogorovSmirnov
@@ -10,7 +11,7 @@ from lanner.baselines.marginal import log_corrected
 from lanner.errors import InputError
 
 
-def test_the_distance_is_that_of_scipy_in_the_worst_feature(arena_of, samples_of) -> None:
+def test_the_distance_is_that_of_scipy_in_the_worst_feature() -> None:
     arena = arena_of(dimensions=3, other=40)
     prepared = KolmogorovSmirnov().prepare(arena)
     for draw in (arena.scheme.toy(0), arena.scheme.data(0)):
@@ -21,7 +22,7 @@ def test_the_distance_is_that_of_scipy_in_the_worst_feature(arena_of, samples_of
         assert events == pytest.approx(len(x) * len(y) / (len(x) + len(y)))
 
 
-def test_ties_are_compared_once(arena_of, samples_of) -> None:
+def test_ties_are_compared_once() -> None:
     arena = arena_of(dimensions=1, other=40)
     arena.events[:] = np.round(arena.events)
     draw = arena.scheme.data(0)
@@ -54,7 +55,7 @@ def test_cells_do_not_depend_on_other_events_than_the_reference() -> None:
     assert (halved(events, 400, 4)[:400] == halved(moved, 400, 4)[:400]).all()
 
 
-def test_chi2_is_pearsons(arena_of, samples_of) -> None:
+def test_chi2_is_pearsons() -> None:
     arena = arena_of(dimensions=2, reference=4000, other=100)
     draw = arena.scheme.data(0)
     t = BinnedChi2(bins=8).prepare(arena).statistics([draw]).values[0, 0]
@@ -72,7 +73,7 @@ def test_chi2_is_pearsons(arena_of, samples_of) -> None:
     assert unscaled == pytest.approx(c * shape + (1 - c) ** 2 * expected.sum(), rel=1e-9)
 
 
-def test_null_toys_follow_the_chi2(arena_of) -> None:
+def test_null_toys_follow_the_chi2() -> None:
     arena = arena_of(dimensions=2, reference=20000, expected=800)
     t = BinnedChi2(bins=16).prepare(arena).statistics([arena.scheme.toy(i) for i in range(400)]).values[0]
     assert stats.kstest(t, "chi2", (16,)).pvalue > 1e-3

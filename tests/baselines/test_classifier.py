@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from arenas import arena_of
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -57,7 +58,7 @@ def test_the_asymptotic_auc_agrees_with_its_permutations(rng: np.random.Generato
     assert exact == pytest.approx(asymptotic, rel=0.2, abs=2e-3)
 
 
-def test_every_toy_trains_a_classifier_of_its_own(arena_of) -> None:
+def test_every_toy_trains_a_classifier_of_its_own() -> None:
     arena = arena_of(dimensions=2, reference=3000, expected=300, other=400)
     prepared = Classifier("auc", LogisticRegression()).prepare(arena)
     null = prepared.statistics([arena.scheme.toy(i) for i in range(20)]).values[0]
@@ -90,6 +91,6 @@ def test_missing_values_are_refused() -> None:
         classifier_test(np.full((10, 1), np.nan), np.zeros((10, 1)))
 
 
-def test_a_toy_with_next_to_no_events_tells_nothing(arena_of) -> None:
+def test_a_toy_with_next_to_no_events_tells_nothing() -> None:
     arena = arena_of(dimensions=1, other=3)
     assert Classifier("auc").prepare(arena).statistics([arena.scheme.data(0)]).values[0, 0] == 0.5

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arenas import arena_of
 from scipy import stats
 
 import lanner
@@ -131,7 +132,7 @@ def test_own_tests_take_the_scaling_and_the_combination_they_are_told() -> None:
 @pytest.mark.parametrize(
     "law", [stats.norm(), stats.expon(), stats.chi2(13), stats.chi2(96)], ids=lambda x: x.dist.name
 )
-def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law, arena_of) -> None:
+def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law) -> None:
     # 4 sigma, with toys that reach 3: what a test calls t must not decide who wins.
     found = []
     for seed in range(20):
@@ -145,7 +146,7 @@ def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law, arena_of) -> 
     assert np.mean(found) == pytest.approx(4.0, abs=0.25)
 
 
-def test_what_lies_below_all_toys_has_a_finite_z(arena_of) -> None:
+def test_what_lies_below_all_toys_has_a_finite_z() -> None:
     contestant = Contestant(KolmogorovSmirnov(), arena_of(), None)
     made = contestant.toys("null", 50, contestant.arena.scheme.toy)
     null = contestant.null(made)

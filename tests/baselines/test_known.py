@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from arenas import arena_of
 from scipy import stats
 
 from lanner.baselines import KnownRatio, Supervised
@@ -7,7 +8,7 @@ from lanner.errors import InputError
 from lanner.experiments import one_dimensional as example
 
 
-def test_the_known_ratio_is_summed_over_the_data(arena_of) -> None:
+def test_the_known_ratio_is_summed_over_the_data() -> None:
     arena = arena_of(dimensions=2, other=30)
     test = KnownRatio(lambda x: x[:, 0] ** 2)
     t = test.prepare(arena).statistics([arena.scheme.data(0)]).values[0, 0]
@@ -15,7 +16,7 @@ def test_the_known_ratio_is_summed_over_the_data(arena_of) -> None:
     assert t == pytest.approx(2 * (arena.other.features[:, 0] ** 2).sum())
 
 
-def test_boosted_trees_come_close_to_the_known_ratio(arena_of) -> None:
+def test_boosted_trees_come_close_to_the_known_ratio() -> None:
     arena = arena_of(dimensions=1, reference=20000, expected=500, other=4000)
     share = 50 / 500
     exact = KnownRatio(lambda x: np.log1p(share * np.exp(x[:, 0] - 0.5)))  # N(1, 1) over N(0, 1)
@@ -43,7 +44,7 @@ def test_the_known_ratio_of_the_paper_reaches_the_exact_median() -> None:
     assert stats.norm.isf(p) == pytest.approx(example.ideal_significance("nonresonant"), abs=0.15)
 
 
-def test_a_supervised_test_needs_a_signal(arena_of) -> None:
+def test_a_supervised_test_needs_a_signal() -> None:
     with pytest.raises(InputError, match="give one"):
         Supervised(10.0).prepare(arena_of())
     with pytest.raises(InputError, match="too few"):

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arenas import arena_of
 from scipy import stats
 
 torch = pytest.importorskip("torch", reason="the network needs torch: pip install 'lanner[network]'")
@@ -15,7 +16,7 @@ from lanner.errors import InputError  # noqa: E402
 
 
 @pytest.fixture
-def arena(arena_of):
+def arena():
     return arena_of(dimensions=2, reference=1500, expected=200, other=200)
 
 
@@ -178,7 +179,7 @@ def test_adam_resumes_too(arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert prepared.train(draws, checkpoint=tmp_path / "a.npz").statistic == pytest.approx(whole.statistic, rel=1e-4)
 
 
-def test_the_clipping_is_tuned_to_the_number_of_parameters(arena_of) -> None:
+def test_the_clipping_is_tuned_to_the_number_of_parameters() -> None:
     arena = arena_of(dimensions=1, reference=1500, expected=150)
     tuned = tune_clip(Network((2,), tuning_toys=20, epochs=60), arena)
     assert tuned.dof == 7
@@ -198,7 +199,7 @@ def test_a_checkpoint_of_other_toys_is_not_taken(arena, tmp_path: Path, monkeypa
     assert prepared.train(second, checkpoint=tmp_path / "a.npz").statistic == pytest.approx(fresh)
 
 
-def test_a_clipping_tuned_for_another_network_is_tuned_again(arena_of, tmp_path: Path) -> None:
+def test_a_clipping_tuned_for_another_network_is_tuned_again(tmp_path: Path) -> None:
     arena = arena_of(dimensions=1, reference=600, expected=60)
     (tmp_path / "clip.json").write_text('{"clip": 77.0, "made_for": {}}')
     prepared = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(arena, tmp_path)

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from arenas import arena_of, samples_of
 from scipy import stats
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import rbf_kernel
@@ -9,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from lanner.baselines import MMD, Energy
 
 
-def test_mmd_is_that_of_all_pairs(arena_of, samples_of) -> None:
+def test_mmd_is_that_of_all_pairs() -> None:
     arena = arena_of(dimensions=3, other=40)
     draws = [arena.scheme.toy(0), arena.scheme.data(0), arena.scheme.with_signal(1, 20.0, alone=False)]
     found = MMD(width=0.8).prepare(arena).statistics(draws).values[0]
@@ -22,7 +23,7 @@ def test_mmd_is_that_of_all_pairs(arena_of, samples_of) -> None:
         assert t == pytest.approx(n * m / (n + m) * squared, rel=1e-8)
 
 
-def test_energy_is_that_of_scipy_in_one_dimension(arena_of, samples_of) -> None:
+def test_energy_is_that_of_scipy_in_one_dimension() -> None:
     arena = arena_of(dimensions=1, other=40)
     draw = arena.scheme.with_signal(3, 20.0, alone=False)
     x, y = samples_of(arena, draw)
@@ -31,7 +32,7 @@ def test_energy_is_that_of_scipy_in_one_dimension(arena_of, samples_of) -> None:
     assert t == pytest.approx(n * m / (n + m) * stats.energy_distance(x[:, 0], y[:, 0]) ** 2, rel=1e-8)
 
 
-def test_energy_is_that_of_all_pairs(arena_of, samples_of) -> None:
+def test_energy_is_that_of_all_pairs() -> None:
     arena = arena_of(dimensions=2, other=40)
     draw = arena.scheme.data(0)
     x, y = samples_of(arena, draw)
@@ -41,7 +42,7 @@ def test_energy_is_that_of_all_pairs(arena_of, samples_of) -> None:
     assert t == pytest.approx(n * m / (n + m) * distance, rel=1e-8)
 
 
-def test_a_small_part_of_the_reference_is_summed_by_itself(arena_of, samples_of) -> None:
+def test_a_small_part_of_the_reference_is_summed_by_itself() -> None:
     arena = arena_of(dimensions=2, reference=600, other=40)
     draw = arena.scheme.data(0)
     few = replace(draw, left_out=np.arange(500))

@@ -58,7 +58,7 @@ def log_corrected(distance: float, events: float, features: int) -> float:
     """log of the asymptotic p-value of the largest distance of several features.
 
     >>> round(float(np.exp(log_corrected(0.05, 1000.0, 1))), 6), round(float(np.exp(log_corrected(0.05, 1000.0, 3))), 6)
-    (0.013478, 0.039891)
+    (0.013476, 0.039885)
     """
     x = events**0.5 * distance
     p = float(stats.kstwobign.sf(x))

@@ -70,6 +70,7 @@ class Experiment:
         rng = generator(plan.seed, Stream.CENTERS)
         scheme: Scheme
         null_rows = len(reference)
+        shaping = None
         if plan.null == "permutation":
             null_rows = len(events)
             candidates = events[rng.choice(len(events), plan.centers, replace=False)]
@@ -86,7 +87,8 @@ class Experiment:
             scheme = _reference_scheme(plan, reference, data_size, np.empty(0, dtype=np.intp))
         else:
             scheme = reference_scheme(plan, reference, data_size)
-            candidates = events[scheme.barred]
+            candidates = events[scheme.barred[: plan.centers]]
+            shaping = scheme.barred if plan.apart is not None else None
         basis = _basis(plan, candidates, memory)
         weights = None
         if reference.weights is not None:
@@ -102,6 +104,7 @@ class Experiment:
             memory=memory,
             weights=weights,
             null_rows=null_rows,
+            shaping=shaping,
         )
         return cls(plan, pool, scheme, reference, data, make_events)
 
@@ -255,9 +258,9 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
 
 
 def reference_scheme(plan: Plan, reference: Sample, data_size: int) -> ReferenceScheme:
-    """The toys of the paper's null, some reference events set apart as candidate centres."""
-    rng = generator(plan.seed, Stream.CENTERS)
-    return _reference_scheme(plan, reference, data_size, rng.choice(len(reference), plan.centers, replace=False))
+    """The toys of the paper's null, some reference events set apart to shape the test, candidate centres first."""
+    rows = generator(plan.seed, Stream.CENTERS).permutation(len(reference))
+    return _reference_scheme(plan, reference, data_size, rows[: plan.apart or plan.centers])
 
 
 def _reference_scheme(plan: Plan, reference: Sample, data_size: int, barred: NDArray[np.intp]) -> ReferenceScheme:

@@ -45,6 +45,7 @@ class Plan:
     scaling: Scaling
     seed: int
     statistic: str = "likelihood-ratio"  # or "score"
+    apart: int | None = None  # reference events that shape the test, the centres among them; None: the centres alone
     source: int | None = None  # weighted reference events that a toy's data are drawn from
     chosen: tuple[str, ...] = ()  # settings that were chosen here, in words
 

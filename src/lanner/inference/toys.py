@@ -3,7 +3,8 @@
 Toys and the data go through the same door. Every fit uses the same number of reference events, drawn anew; a
 toy's data and its reference never share an event; the candidate centres are reference in every fit, the data's
 included (a centre among a fit's own data would follow its fluctuations, and barring only some of them would
-make toys and data differ).
+make toys and data differ). The same holds for the events from which the score statistic takes the moments of its
+features: a toy's data among them would look less surprising than the real data, which never are.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class ReferenceScheme:
     expected: float
     fixed: int | None
     reference_size: int  # N0 of every fit
-    barred: NDArray[np.intp]  # rows of the candidate centres
+    barred: NDArray[np.intp]  # rows that shape the test: candidate centres first
     seed: int
 
     def toy(self, i: int) -> Draw:  # noqa: D102

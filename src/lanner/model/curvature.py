@@ -37,6 +37,8 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
             total += block.T @ block
             continue
         c = weights[part]
+        if not c.all():
+            block, c = block[c != 0], c[c != 0]
         first += c @ block
         scaled = block * np.sqrt(np.abs(c)).astype(block.dtype)[:, None]
         if (c < 0).any():
@@ -47,6 +49,15 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
         else:
             total += scaled.T @ scaled
     return first, total
+
+
+def feature_sum(features: Features, weights: Array | None, rows: slice) -> Array:
+    """sum_i c_i phi_i over some rows."""
+    first = np.zeros(features.basis.rank)
+    for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
+        block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
+        first += block.sum(axis=0, dtype=np.float64) if weights is None else weights[part] @ block
+    return first
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +87,7 @@ class Eigenbasis:
 class Moments:
     """First and second moments of the features under the null."""
 
-    total: Array  # of the features over all rows that follow the null
-    mean: Array  # E[phi], the same per event
+    mean: Array  # E[phi]
     second: Array  # E[phi phi^T]
 
     @classmethod
@@ -86,7 +96,7 @@ class Moments:
         rows = rows or slice(0, len(features))
         first, second = moments(features, weights, rows)
         total = rows.stop - rows.start if weights is None else float(weights.sum())
-        return cls(first, first / total, second / total)
+        return cls(first / total, second / total)
 
     @cached_property
     def eigenbasis(self) -> Eigenbasis:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lanner.machine import require_memory
 from lanner.model.centers import Basis
-from lanner.model.curvature import Factored, Moments, Spectrum
+from lanner.model.curvature import Factored, Moments, Spectrum, feature_sum
 from lanner.model.features import Features, make_features
 from lanner.model.kernel import Array
 from lanner.model.loss import Loss, null_curvature
@@ -35,6 +35,7 @@ class Pool:
     moments: Moments  # of the features under the null
     shared: Factored
     memory: int
+    null_rows: int  # the first rows, which follow the null
 
     @classmethod
     def prepare(
@@ -50,17 +51,18 @@ class Pool:
         memory: int,
         weights: Array | None = None,
         null_rows: int | None = None,
+        shaping: NDArray[np.intp] | None = None,
     ) -> Pool:
         """Compute features and curvature.
 
         `events_per_fit` is n = N0 + N1 of a typical fit. The first `null_rows` events (None: all) follow the null;
-        their second moments are the ones that toys share.
+        their second moments, or those of the `shaping` ones among them, are the ones that toys share.
         """
         features = make_features(events, basis, precision=precision, memory=memory)
         rows = slice(0, len(events) if null_rows is None else null_rows)
-        found = Moments.of(features, None if weights is None else weights[rows], rows)
+        found = Moments.of(features, _shaping_weights(weights, rows, shaping), rows)
         shared = _shared(found, loss, penalty * events_per_fit, expected, weights)
-        return cls(features, loss, penalty, expected, weights, found, shared, memory)
+        return cls(features, loss, penalty, expected, weights, found, shared, memory, rows.stop)
 
     def at_penalty(self, penalty: float, events_per_fit: float) -> Pool:
         """The same features and moments with another penalty."""
@@ -83,8 +85,14 @@ class Pool:
 
     def differences(self, draws: Sequence[Draw]) -> Array:
         """u of each draw along the eigenvectors, all that a score needs to know."""
-        u = differences(self.features, draws, expected=self.expected, weights=self.weights, total=self.moments.total)
+        u = differences(self.features, draws, expected=self.expected, weights=self.weights, total=lambda: self._total)
         return self.score.rotate(u)
+
+    @cached_property
+    def _total(self) -> Array:
+        """The sum of the features over all rows that follow the null."""
+        rows = slice(0, self.null_rows)
+        return feature_sum(self.features, None if self.weights is None else self.weights[rows], rows)
 
     @property
     def held(self) -> int:
@@ -122,6 +130,15 @@ class Pool:
         """The objective of a batch."""
         weightings = Weightings.of(roles, expected=self.expected, weights=self.weights)
         return Problem(self.features, weightings, self.loss, self.penalty * weightings.events)
+
+
+def _shaping_weights(weights: Array | None, rows: slice, shaping: NDArray[np.intp] | None) -> Array | None:
+    """The weights of the rows from which moments are taken, 0 for the others."""
+    if shaping is None:
+        return None if weights is None else weights[rows]
+    found = np.zeros(rows.stop)
+    found[shaping] = 1.0 if weights is None else weights[shaping]
+    return found
 
 
 def _shared(found: Moments, loss: Loss, ridge: float, expected: float, weights: Array | None) -> Factored:

@@ -13,7 +13,7 @@ where they are many, a product of the features with a matrix of memberships is f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,12 +67,12 @@ class Score:
 
 
 def differences(
-    features: Features, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Array
+    features: Features, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Callable[[], Array]
 ) -> Array:
-    """u = sum_{S1} phi - a0 sum_{S0} phi of each draw, (r, B); `total` is the sum over all reference rows of a pool."""
+    """u = sum_{S1} phi - a0 sum_{S0} phi of each draw, (r, B); `total` gives the sum over all of a pool's reference."""
     changed = max(len(d.data) + len(d.left_out) for d in draws)
     if isinstance(features, StoredFeatures) and changed < GATHER * len(features):
-        return _gathered(features.phi, draws, expected=expected, weights=weights, total=total)
+        return _gathered(features.phi, draws, expected=expected, weights=weights, total=total())
     # A row for each draw, which is quick to fill, seen as a column.
     roles = np.stack(in_parallel(Draw.roles, draws, together=_TOGETHER)).T
     if weights is None:

@@ -27,7 +27,7 @@ from lanner.run.result import SearchResult
 from lanner.run.store import array_digest
 from lanner.run.toys import ToyRun, run_toys
 
-FORMAT = "lanner.calibration/2"
+FORMAT = "lanner.calibration/3"
 
 
 @dataclass(frozen=True, eq=False)

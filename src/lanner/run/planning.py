@@ -23,6 +23,8 @@ from lanner.model.loss import loss_by_name
 from lanner.model.single import STATISTICS, Settings, check_settings
 
 MANY_SIGMA = 5.0
+# Of the reference, one part in so many gives the score its moments and is never a toy's data (see inference/toys.py).
+_APART = 4
 TOYS, SCORE_TOYS = 300, 1000
 
 
@@ -109,6 +111,8 @@ def plan_search(
         reference_size=options.reference_size,
     )
     plan = replace(plan, statistic=statistic)
+    if statistic == "score" and options.null == "reference":
+        plan = replace(plan, apart=max(plan.centers, min(len(reference) // _APART, plan.reference_size // 2)))
     chosen = list(plan.chosen)
     widths = [plan.width]
     if options.width is None:

@@ -33,7 +33,7 @@ except ImportError:  # not a POSIX system: runs cannot share a store, but one al
 
 log = logging.getLogger(__name__)
 
-FORMAT = "lanner.toys/2"
+FORMAT = "lanner.toys/3"
 _DESCRIPTION = "store.json"
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from lanner.baselines.arena import Arena
@@ -15,7 +12,7 @@ from lanner.run.planning import FitOptions
 OPTIONS = FitOptions(width="auto", penalty=1e-6, statistic="score", centers=50, seed=1)
 
 
-def make_arena(
+def arena_of(
     *, dimensions: int = 1, reference: int = 600, expected: float = 60, other: int = 0, seed: int = 0
 ) -> Arena:
     """A Gaussian reference, and events shifted from it."""
@@ -24,17 +21,7 @@ def make_arena(
     return Arena.prepare(rng.normal(size=(reference, dimensions)), shifted, expected=expected, options=OPTIONS)
 
 
-def split(arena: Arena, draw: Draw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def samples_of(arena: Arena, draw: Draw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The reference and the data of a toy."""
     roles = draw.roles()
     return arena.events[roles == REFERENCE], arena.events[roles == DATA]
-
-
-@pytest.fixture
-def arena_of() -> Callable[..., Arena]:
-    return make_arena
-
-
-@pytest.fixture
-def samples_of() -> Callable[[Arena, Draw], tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    return split
