@@ -1,0 +1,40 @@
+"""Toys and data go through the same door: what shapes the test has seen neither."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from lanner.events import Sample
+from lanner.inference.ladder import Ladder
+from lanner.run.planning import FitOptions, plan_search
+
+EXPECTED, REFERENCE, FRESH = 60, 700, 40
+
+
+def share_beyond(*, whole: bool) -> float:
+    """How many fresh data sets lie beyond 95 % of the toys at a sharp scale, over many references."""
+    found = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        sizes = rng.poisson(EXPECTED, FRESH)
+        reference, data = (Sample.of(rng.normal(size=(n, 4))) for n in (REFERENCE, int(sizes.sum())))
+        options = FitOptions(statistic="score", width=1.5, penalty=1e-4, centers=60, seed=seed)
+        (plan,) = plan_search(reference, None, expected=EXPECTED, options=options, memory=10**9)
+        ladder = Ladder.prepare([replace(plan, apart=None) if whole else plan], reference, data, memory=10**9)
+        (null,) = ladder.fit_toys(range(199))
+        ends = REFERENCE + np.cumsum([0, *sizes])
+        draws = [
+            replace(ladder.first.scheme.data(i), data=np.arange(ends[i], ends[i + 1])) for i in range(FRESH)
+        ]  # each data set with its own draw of the reference
+        (fresh,) = ladder.fit(draws)
+        found.append(np.mean(fresh.statistic > np.sort(null.statistic)[189]))
+    return float(np.mean(found))
+
+
+def test_data_are_no_more_surprising_than_toys() -> None:
+    assert 0.03 < share_beyond(whole=False) < 0.075
+
+
+def test_they_would_be_if_toys_shaped_the_test() -> None:
+    # Why a part of the reference is set apart: with moments of the whole, its own events look too usual.
+    assert share_beyond(whole=True) > 0.09
