@@ -28,6 +28,7 @@ from lanner.inference.ladder import Ladder
 from lanner.inference.significance import fit_chi2, z_of_log_p
 from lanner.inference.toys import room_for_data
 from lanner.machine import memory_budget
+from lanner.show.words import markdown_table
 from synthetic import SHAPES, events
 
 LEVELS = (2.0, 3.0, 4.0, 5.0)
@@ -53,7 +54,7 @@ CASES = {
 }
 
 
-def measure(case: Deep, toys: int, folder: Path) -> list[str]:
+def measure(case: Deep, toys: int, folder: Path) -> list[list[str]]:
     """Make the toys; a row of the table for each law."""
     shape = SHAPES[case.shape]
     room = room_for_data(shape.expected, None)
@@ -82,7 +83,7 @@ def measure(case: Deep, toys: int, folder: Path) -> list[str]:
         for level in LEVELS:
             beyond = int(np.count_nonzero(t >= threshold(float(stats.norm.sf(level)))))
             cells.append(f"{z_of_log_p(np.log(beyond / len(t))):.2f} ({beyond})" if beyond >= LEAST else "")
-        rows.append(" | ".join(cells))
+        rows.append(cells)
     return rows
 
 
@@ -94,19 +95,19 @@ def main() -> None:
     parser.add_argument("--write", type=Path, default=Path("docs/deep-nulls.md"))
     arguments = parser.parse_args()
     header = ["case", "toys", "law", *(f"{level:g} sigma of the law" for level in LEVELS)]
-    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    lines = [header]
     for name in arguments.only or CASES:
         with tempfile.TemporaryDirectory() as folder:
             for row in measure(CASES[name], arguments.toys or CASES[name].toys, Path(folder)):
-                lines.append(f"| {name} | {row} |")
-                print(lines[-1], flush=True)
+                lines.append([name, *row])
+                print(*lines[-1], sep=" | ", flush=True)
     about = (
         "# Deep nulls: how far out do the laws hold?\n\n"
         f"Made by `python benchmarks/deep_nulls.py` on {os.cpu_count()} cores of {platform.machine()}. Each cell: "
         "the Z that the toys give to the point which the law calls 2, 3, 4 or 5 sigma, and how many toys lie beyond it "
         f"(blank below {LEAST}). A smaller Z than the law's means that the law promises too much.\n\n"
     )
-    arguments.write.write_text(about + "\n".join(lines) + "\n")
+    arguments.write.write_text(about + markdown_table(lines) + "\n")
 
 
 if __name__ == "__main__":

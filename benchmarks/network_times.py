@@ -22,6 +22,7 @@ from lanner.baselines import PUBLISHED, Arena, Kernel, Network
 from lanner.baselines.network import PreparedNetwork
 from lanner.inference.toys import room_for_data
 from lanner.run.planning import FitOptions
+from lanner.show.words import markdown_table
 from synthetic import SHAPES, events
 
 NETWORKS = {"1-D": "one-dimensional", "5-D": "dimuon", "8-D": "susy", "21-D": "higgs"}
@@ -96,16 +97,16 @@ def main() -> None:
         "paper: kernel",
         "paper: network",
     ]
-    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    lines = [header]
     for name in arguments.only or NETWORKS:
-        lines.append(f"| {' | '.join(measure(name, arguments.toys, arguments.adam_epochs))} |")
-        print(lines[-1], flush=True)
+        lines.append(measure(name, arguments.toys, arguments.adam_epochs))
+        print(*lines[-1], sep=" | ", flush=True)
     about = (
         "# Training times: network and kernel\n\n"
         f"Made by `python benchmarks/network_times.py` on {os.cpu_count()} cores of {platform.machine()}, both in one "
         f"run on the same null toys ({arguments.toys} networks trained together). Beside it the paper's Table 1.\n\n"
     )
-    arguments.write.write_text(about + "\n".join(lines) + "\n")
+    arguments.write.write_text(about + markdown_table(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def test_what_is_not_known_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_too_few_events_are_refused(rng: np.random.Generator) -> None:
-    with pytest.raises(InputError, match="2"):
+    with pytest.raises(InputError, match="the data has 2 events"):
         classifier_test(rng.normal(size=(10, 1)), rng.normal(size=(2, 1)))
 
 

@@ -50,6 +50,20 @@ def autograd(prepared, draws, parameters):
     return np.array(losses), np.array(gradients)
 
 
+def interrupt(monkeypatch: pytest.MonkeyPatch, optimiser: str, look: int) -> list[int]:
+    """Ctrl-C at one of the looks at t; the list grows with every look."""
+    steps, advance = [], getattr(trainer, optimiser)
+
+    def interrupted(*args):
+        steps.append(1)
+        if len(steps) == look:
+            raise KeyboardInterrupt
+        return advance(*args)
+
+    monkeypatch.setattr(trainer, optimiser, interrupted)
+    return steps
+
+
 def test_parameters_of_the_published_networks() -> None:
     inputs = {"one-dimensional": 1, "dimuon": 5, "susy": 8, "higgs": 21}
     counts = {k: Architecture((inputs[k], *hidden, 1)).parameters for k, (hidden, _) in PUBLISHED.items()}
@@ -130,15 +144,7 @@ def test_training_that_was_interrupted_ends_as_if_it_had_not_been(
     draws = [arena.scheme.toy(i) for i in range(4)]
     whole = prepared.train(draws)
     monkeypatch.setattr(trainer, "_KEEP", -1.0)
-    path, steps, advance = tmp_path / "training.npz", [], trainer._newton
-
-    def interrupted(*args):
-        steps.append(1)
-        if len(steps) == 8:
-            raise KeyboardInterrupt
-        return advance(*args)
-
-    monkeypatch.setattr(trainer, "_newton", interrupted)
+    path, steps = tmp_path / "training.npz", interrupt(monkeypatch, "_newton", 8)
     with pytest.raises(KeyboardInterrupt):
         prepared.train(draws, checkpoint=path)
     assert list(tmp_path.glob("training.*.npz"))
@@ -165,15 +171,7 @@ def test_adam_resumes_too(arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     draws = [arena.scheme.toy(0)]
     whole = prepared.train(draws)
     monkeypatch.setattr(trainer, "_KEEP", -1.0)
-    steps, advance = [], trainer._adam
-
-    def interrupted(*args):
-        steps.append(1)
-        if len(steps) == 2:
-            raise KeyboardInterrupt
-        return advance(*args)
-
-    monkeypatch.setattr(trainer, "_adam", interrupted)
+    interrupt(monkeypatch, "_adam", 2)
     with pytest.raises(KeyboardInterrupt):
         prepared.train(draws, checkpoint=tmp_path / "a.npz")
     assert prepared.train(draws, checkpoint=tmp_path / "a.npz").statistic == pytest.approx(whole.statistic, rel=1e-4)

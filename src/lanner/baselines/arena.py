@@ -22,6 +22,7 @@ from lanner.model.fit import MIN_REFERENCE
 from lanner.model.rows import blocks, in_parallel
 from lanner.model.weightings import Draw
 from lanner.run.planning import FitOptions, check_sample, plan_search
+from lanner.run.store import array_digest
 
 Array = NDArray[np.float64]
 Progress = Callable[[int], None]
@@ -65,8 +66,17 @@ class Arena:
     @cached_property
     def events(self) -> Array:
         """All events, scaled."""
-        samples = [self.reference] if self.other is None else [self.reference, self.other]
-        return np.vstack([self.plan.scaling.apply(s.features) for s in samples])
+        return np.vstack([self.plan.scaling.apply(s.features) for s in self.samples])
+
+    @property
+    def samples(self) -> list[Sample]:
+        """The reference and what is beside it, in the order of the pool."""
+        return [self.reference] if self.other is None else [self.reference, self.other]
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the reference."""
+        return array_digest(self.reference.features)
 
     def rng(self, draw: Draw, use: int) -> np.random.Generator:
         """Random numbers for a toy, the same whenever it is met."""

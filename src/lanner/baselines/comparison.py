@@ -22,6 +22,8 @@ from lanner.files import write_atomically
 from lanner.model.fit import MIN_DATA
 from lanner.run.planning import FitOptions, check_count, check_expected, check_sample
 from lanner.run.store import array_digest
+from lanner.run.toys import stage
+from lanner.show.words import markdown_table
 
 Progress = Callable[[str, int, int], None]
 LEVELS = (2.0, 3.0)
@@ -122,10 +124,7 @@ class Comparison:
 
     def markdown(self) -> str:
         """The table for a page."""
-        header, *lines = self.table()
-        return "\n".join(
-            [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}", *(f"| {' | '.join(cells)} |" for cells in lines)]
-        )
+        return markdown_table(self.table())
 
     def __str__(self) -> str:
         lines = self.table()
@@ -222,14 +221,13 @@ def compare_signals(
     progress: Progress | None = None,
 ) -> Comparison:
     """The same for several signals at once, which share their null toys."""
-    samples = list({id(s.sample): Sample.of(s.sample) for s in signals}.values())
-    starts = np.cumsum([0, *(len(s) for s in samples)])
-    pooled = replace(samples[0], features=np.vstack([s.features for s in samples]))
+    samples = {id(s.sample): Sample.of(s.sample) for s in signals}
+    pooled = replace(next(iter(samples.values())), features=np.vstack([s.features for s in samples.values()]))
     arena = Arena.prepare(reference, pooled, expected=expected, label="signal", options=options, memory=memory)
-    places = {
-        id_: range(len(arena.reference) + int(starts[k]), len(arena.reference) + int(starts[k + 1]))
-        for k, id_ in enumerate({id(s.sample): None for s in signals})
-    }
+    places, start = {}, len(arena.reference)
+    for key, sample in samples.items():
+        places[key] = range(start, start + len(sample))
+        start += len(sample)
     for s in signals:
         if s.events + 5 * s.events**0.5 > len(places[id(s.sample)]):
             raise InputError(
@@ -288,7 +286,7 @@ def _judge_signals(
     progress: Progress | None,
 ) -> Row:
     scheme, name = contestant.arena.scheme, contestant.test.name
-    made = contestant.toys("null", toys, scheme.toy, _told(progress, f"{name}, null"))
+    made = contestant.toys("null", toys, scheme.toy, stage(progress, f"{name}, null"))
     null = contestant.null(made)
     found, unsettled = [], null.not_converged
     for s in signals:
@@ -297,7 +295,7 @@ def _judge_signals(
             f"{s.label}-{s.events:g}",
             experiments,
             lambda i, s=s, rows=rows: scheme.with_signal(i, s.events, alone=s.alone, rows=rows),  # type: ignore[misc]
-            _told(progress, f"{name}, {s.label} {s.events:g}"),
+            stage(progress, f"{name}, {s.label} {s.events:g}"),
             about=[s.label, s.events, s.alone, array_digest(contestant.arena.events[rows.start : rows.stop])],
         )
         z = z_scores(contestant.statistic(run), null)
@@ -317,10 +315,10 @@ def _judge_signals(
 
 def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) -> Row:
     scheme, name = contestant.arena.scheme, contestant.test.name
-    made = contestant.toys("null", toys, scheme.toy, _told(progress, f"{name}, null"))
+    made = contestant.toys("null", toys, scheme.toy, stage(progress, f"{name}, null"))
     null = contestant.null(made)
     digest = array_digest(contestant.arena.events[len(contestant.arena.reference) :])
-    run = contestant.toys("data", 1, scheme.data, _told(progress, f"{name}, data"), about=["data", digest])
+    run = contestant.toys("data", 1, scheme.data, stage(progress, f"{name}, data"), about=["data", digest])
     p = null.empirical(float(contestant.statistic(run)[0]))
     return Row(
         name,
@@ -333,10 +331,6 @@ def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) ->
         p_interval=p.interval,
         z_score=max(p.z_score, -null.empirical(np.inf).z_score),
     )
-
-
-def _told(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    return None if progress is None else lambda done, total: progress(what, done, total)
 
 
 def write_comparison(result: Comparison, folder: Path) -> None:

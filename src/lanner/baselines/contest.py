@@ -23,7 +23,7 @@ from lanner.inference.tail import fit_tail
 from lanner.model.problem import Solution
 from lanner.model.weightings import Draw
 from lanner.run.frozen import Frozen
-from lanner.run.store import ToyStore, array_digest
+from lanner.run.store import ToyStore
 from lanner.run.toys import ToyMaker, ToyRun
 
 Array = NDArray[np.float64]
@@ -116,7 +116,7 @@ class Contestant:
         plan = self.arena.plan
         same = ("null", "names", "expected", "fixed", "reference_size", "centers", "seed", "scaling")
         return {
-            "events": array_digest(self.arena.reference.features),
+            "events": self.arena.digest,
             "test": self.test.name,
             "settings": self.test.settings(self.arena),
             "plan": {key: value for key, value in plan.settings().items() if key in same},

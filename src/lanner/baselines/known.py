@@ -39,8 +39,7 @@ class KnownRatio:
         return {"values": array_digest(np.asarray(self.log_ratio(arena.reference.features[:_SOME])))}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
-        samples = [arena.reference] if arena.other is None else [arena.reference, arena.other]
-        return _Summed(np.concatenate([np.asarray(self.log_ratio(s.features)) for s in samples]))
+        return _Summed(np.concatenate([np.asarray(self.log_ratio(s.features)) for s in arena.samples]))
 
 
 @dataclass(frozen=True)

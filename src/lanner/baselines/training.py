@@ -95,7 +95,7 @@ class _State:
 
     places: NDArray[np.int64]
     parameters: NDArray[np.float32]
-    memory: NDArray[np.float64]  # the optimiser's own: Adam's two moments, Newton's damping
+    memory: NDArray[np.float64]  # the optimiser's own: Adam's two moments; Newton's damping and gradient
     epoch: int
     history: NDArray[np.float64]  # t at every look, (looks, networks)
 
@@ -112,6 +112,17 @@ def train(
     progress: Callable[[int], None] | None = None,
 ) -> Trained:
     """Train a stack of networks from their initial parameters; `progress` is told how many have ended."""
+    with threads_if(objective.size >= _MANY):
+        return _trained(objective, initial, schedule, checkpoint, progress)
+
+
+def _trained(
+    objective: Objective,
+    initial: NDArray[np.float32],
+    schedule: Schedule,
+    checkpoint: Path | None,
+    progress: Callable[[int], None] | None,
+) -> Trained:
     networks = len(initial)
     ended = Trained(
         initial.copy(), np.full(networks, -np.inf), np.zeros(networks, np.int64), np.zeros(networks, dtype=bool)
@@ -124,8 +135,7 @@ def train(
     advance = _newton if schedule.optimiser == "newton" else _adam
     written = time.monotonic()
     while len(state.places):
-        with threads_if(objective.size >= _MANY):
-            state = advance(objective, state, schedule)
+        state = advance(objective, state, schedule)
         settled = _settled(state.history, schedule)
         leaving = settled | (state.epoch >= schedule.last)
         if leaving.any():
@@ -177,7 +187,10 @@ def _newton(objective: Objective, state: _State, schedule: Schedule) -> _State:
     with torch.no_grad():
         parameters = torch.from_numpy(state.parameters.copy())
         damping = torch.from_numpy(state.memory[:, 0].copy())
-        t, gradient = objective.evaluate(parameters)
+        if state.epoch:
+            t, gradient = torch.from_numpy(state.history[-1].copy()), torch.from_numpy(state.memory[:, 1:]).float()
+        else:
+            t, gradient = objective.evaluate(parameters)
         last = min(state.epoch + OPTIMISERS["newton"].every, schedule.last)
         for epoch in range(state.epoch, last):
             curvature = objective.curvature(parameters, epoch)
@@ -195,7 +208,8 @@ def _newton(objective: Objective, state: _State, schedule: Schedule) -> _State:
             gradient = torch.where(better[:, None], new, gradient)
             t = torch.where(better, reached, t)
             damping = torch.where(better, damping / 3, damping * 4).clamp_(*_DAMPING_BOUNDS)
-    return _next(state, parameters.numpy(), damping.numpy()[:, None], last, t.numpy())
+        memory = torch.cat([damping[:, None], gradient.double()], dim=1)
+    return _next(state, parameters.numpy(), memory.numpy(), last, t.numpy())
 
 
 def _next(state: _State, parameters: Any, memory: Any, epoch: int, t: Any) -> _State:

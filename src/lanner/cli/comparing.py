@@ -13,28 +13,14 @@ from lanner.cli.options import (
     configured,
     data_option,
     expected_option,
+    network_options,
+    numbers_given,
     reference_option,
     sample_options,
+    suite_seed,
 )
 from lanner.cli.terminal import plain_errors, stage_bar
 from lanner.run.config import Config
-
-_NETWORK = [
-    click.option("--hidden", metavar="N1,N2,...", help="Network: units of each hidden layer (default: 4)."),
-    click.option("--clip", type=float, help="Network: bound on its parameters (default: tuned on the reference)."),
-    click.option(
-        "--optimiser",
-        type=click.Choice(["newton", "adam"]),
-        help="Network: adam is the original's and needs 1e5 epochs (default: newton).",
-    ),
-    click.option("--epochs", type=int, help="Network: at most so many (default: until t has settled)."),
-]
-
-
-def _network_options(function: Any) -> Any:
-    for option in reversed(_NETWORK):
-        function = option(function)
-    return function
 
 
 @click.command()
@@ -56,7 +42,7 @@ def _network_options(function: Any) -> Any:
 @click.option("--toys", type=int, help="Null toys of each test (default: 1000).")
 @click.option("--experiments", type=int, help="Toy data sets per signal (default: 100).")
 @click.option("--reference-size", type=int, help="Reference events of each toy (default: all, less room for its data).")
-@_network_options
+@network_options
 @click.option("--seed", type=int, help="One seed for all random numbers.")
 @click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free).")
 @sample_options
@@ -99,8 +85,7 @@ def _suite(suite: str, signals: str | None, share: float, config: Config, progre
     from lanner.baselines import PUBLISHED
     from lanner.experiments.contests import compare_suite
 
-    if config.seed == 0 and "seed" not in config.model_fields_set:
-        config = config.model_copy(update={"seed": 1})
+    config = config.model_copy(update={"seed": suite_seed(config)})
     chosen = None if signals is None else [s.strip() for s in signals.split(",")]
     return compare_suite(suite, signals=chosen, share=share, progress=progress, **_settings(config, *PUBLISHED[suite]))
 
@@ -135,9 +120,4 @@ def _settings(config: Config, hidden: tuple[int, ...], clip: float | None) -> di
     network = Network(layers, bound, config.optimiser, config.epochs)
     tests = [network if name == "network" else name for name in config.tests or DEFAULT]
     same = ("seed", "output", "memory", "reference_size")
-    said: dict[str, Any] = {"tests": tests} | {name: getattr(config, name) for name in same}
-    if config.toys is not None:
-        said["toys"] = config.toys
-    if "experiments" in config.model_fields_set:
-        said["experiments"] = config.experiments
-    return said
+    return {"tests": tests} | {name: getattr(config, name) for name in same} | numbers_given(config)

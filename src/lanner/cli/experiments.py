@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from lanner.cli.options import numbers_given, suite_seed
 from lanner.cli.terminal import plain_errors, progress_bar, stage_bar
 from lanner.run.config import Config
 
@@ -152,17 +153,14 @@ def run_suite(name: str, config: Config, *, as_json: bool, quiet: bool) -> None:
     with plain_errors(quiet=quiet):
         import lanner
 
-        options: dict[str, Any] = {"toys": config.toys} if config.toys is not None else {}
-        if "experiments" in config.model_fields_set:
-            options["experiments"] = config.experiments
         with stage_bar(quiet=quiet) as progress:
             found = lanner.power_suite(
                 name,
                 output=config.output,
                 memory=config.memory,
-                seed=config.seed if "seed" in config.model_fields_set else 1,
+                seed=suite_seed(config),
                 progress=progress,
-                **options,
+                **numbers_given(config),
             )
         click.echo(json.dumps(found.to_dict()) if as_json else str(found))
         if config.output and not as_json:

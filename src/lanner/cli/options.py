@@ -65,6 +65,16 @@ _COMMON = [
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("--quiet", is_flag=True, help="No progress and no warnings on stderr."),
 ]
+_NETWORK = [
+    click.option("--hidden", metavar="N1,N2,...", help="Network: units of each hidden layer (default: 4)."),
+    click.option("--clip", type=float, help="Network: bound on its parameters (default: tuned on the reference)."),
+    click.option(
+        "--optimiser",
+        type=click.Choice(["newton", "adam"]),
+        help="Network: adam is the original's and needs 1e5 epochs (default: newton).",
+    ),
+    click.option("--epochs", type=int, help="Network: at most so many (default: until t has settled)."),
+]
 _MOVED = [
     click.option("--reference", "reference_file", metavar="FILE", help="Where the reference is now, if it was moved."),
     click.option("--data", "data_file", metavar="FILE", help="Where the data are now, if they were moved."),
@@ -102,6 +112,7 @@ fit_options = _all(_FIT)
 common_options = _all(_COMMON)
 moved_options = _all(_MOVED)
 until_options = _all(_UNTIL)
+network_options = _all(_NETWORK)
 
 
 def split_names(text: str) -> list[str]:
@@ -153,3 +164,14 @@ def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[
             f"Missing option{'s' if len(missing) > 1 else ''}: {', '.join('--' + n for n in missing)}."
         )
     return config
+
+
+def numbers_given(config: Config) -> dict[str, Any]:
+    """The numbers of toys and experiments, where they were given: a function's own are its defaults."""
+    given = {"toys": config.toys} if config.toys is not None else {}
+    return given | ({"experiments": config.experiments} if "experiments" in config.model_fields_set else {})
+
+
+def suite_seed(config: Config) -> int:
+    """The seed of a suite: 1, the documentation's, if none was given."""
+    return config.seed if "seed" in config.model_fields_set else 1

@@ -26,7 +26,8 @@ from lanner.inference.combination import COMBINATIONS, frozen_toys
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
-from lanner.run.toys import ToyRun
+from lanner.run.toys import ToyRun, stage
+from lanner.show.words import markdown_table
 
 Array = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
@@ -150,7 +151,7 @@ def power_suite(
     for test in TESTS[name]:
         made: dict[str, ToyRun] = {}
         for signal in case.signals:
-            told = None if progress is None else _told(progress, f"{test.name}, {signal.name}")
+            told = stage(progress, f"{test.name}, {signal.name}")
             injection = Injection.prepare(
                 case.reference,
                 case.events(signal),
@@ -197,16 +198,12 @@ def _row(test: str, statistic: str, null: Array, signals: dict[str, Array]) -> R
     return Row(test, statistic, medians, errors, float(stats.norm.isf(1 / (len(null) + 1))))
 
 
-def _told(progress: Progress, what: str) -> Callable[[int, int], None]:
-    return lambda done, total: progress(what, done, total)
-
-
 def _write(result: SuiteResult, folder: Path) -> None:
     from lanner.experiments.suite_figure import draw_suite
 
     write_atomically(folder / "suite.json", json.dumps(result.to_dict(), indent=1))
-    header, *lines = result.table()
-    text = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}", *(f"| {' | '.join(cells)} |" for cells in lines)]
     counts = f"{result.toys} null toys of the score statistic, a tenth of that of fits; {result.experiments} per signal"
-    write_atomically(folder / "suite.md", f"Median Z of empirical p-values; {counts}.\n\n" + "\n".join(text) + "\n")
+    write_atomically(
+        folder / "suite.md", f"Median Z of empirical p-values; {counts}.\n\n" + markdown_table(result.table()) + "\n"
+    )
     draw_suite(result, folder / "suite.png")

@@ -169,6 +169,11 @@ def _fit(fit: Fit, first: int, size: int, report: _Reporter) -> Batch:
     )
 
 
+def stage(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
+    """Progress of one stage among several."""
+    return None if progress is None else lambda done, total: progress(what, done, total)
+
+
 class _Reporter:
     """Counts toys for a progress bar: fits that end within a batch, then whole batches."""
 

@@ -21,6 +21,7 @@ _UNSET = {
     "newton_steps": "to convergence",
     "tolerance": "default",
     "trace_error": "from the penalty",
+    "apart": "the centres alone",
     "source": "not needed: the reference has no weights",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lanner.run.result import SearchResult
 
@@ -93,3 +93,15 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
         f"With {count(n, 'toy')} the p-value cannot be below {p_value(1 / (n + 1))}; smaller ones, marked as "
         "extrapolations, rest on a law that the toys do not reach.",
     )
+
+
+def markdown_table(lines: Sequence[Sequence[str]]) -> str:
+    """Header and rows of cells as a table for a page.
+
+    >>> print(markdown_table([["a", "b"], ["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    header, *rows = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([header, f"|{'---|' * len(lines[0])}", *rows])
