@@ -45,7 +45,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Lanner needs Python 3.11 or newer; give one as PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		--only-binary pythia8mc,fastjet -e ".[dev,physics]"
+		--only-binary pythia8mc,fastjet -e ".[dev,physics,dask]"
 	touch $(READY)
 
 # Torch is large, and only the neural network that Lanner is compared with needs it.

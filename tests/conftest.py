@@ -9,7 +9,17 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from lanner.model.arrays import Arrays, arrays_on
+
 Array = NDArray[np.float64]
+
+
+@pytest.fixture(params=["cpu", "torch", "strict"])
+def arrays(request: pytest.FixtureRequest) -> Arrays:
+    """Where the engine's arrays live: NumPy, torch, and the array API to the letter, which stands for all others."""
+    if request.param == "torch":
+        pytest.importorskip("torch", reason="torch is not installed: pip install 'lanner[gpu]'")
+    return arrays_on(request.param)
 
 
 @dataclass(frozen=True)

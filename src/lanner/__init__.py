@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lanner.model.fit import fit_ratio
     from lanner.model.ratio import LearnedRatio
     from lanner.run.calibration import Calibration, apply, calibrate, load_calibration
+    from lanner.run.cluster import Dask
     from lanner.run.folder import load_result, save_result
     from lanner.run.power import Power, power
     from lanner.run.result import SearchResult
@@ -56,6 +57,7 @@ _WHERE = {
     "write_report": "lanner.show.report",
     "power": "lanner.run.power",
     "Power": "lanner.run.power",
+    "Dask": "lanner.run.cluster",
     "power_suite": "lanner.experiments.suite",
     "compare": "lanner.baselines.comparison",
     "Comparison": "lanner.baselines.comparison",
@@ -68,6 +70,7 @@ _WHERE = {
 __all__ = [
     "Calibration",
     "Comparison",
+    "Dask",
     "LearnedRatio",
     "LogRatioClassifier",
     "Power",

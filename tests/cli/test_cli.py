@@ -87,6 +87,21 @@ def test_json_goes_to_stdout_and_nothing_else(files: Path, tmp_path: Path) -> No
     assert json.loads(done.stdout)["p_value"] > 0.01
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_workers_and_devices_find_the_same(files: Path, searched: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'lanner[gpu]'")
+    arguments = ("--reference", files / "reference.parquet", "--data", files / "data.parquet", *COMMON, "--json")
+    done = run("search", *arguments, "--workers", 1, "--device", "torch", "--output", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    there, here = json.loads(done.stdout), json.loads((searched / "result.json").read_text())
+    assert there["p_value"] == here["p_value"]
+    assert there["statistic"] == pytest.approx(here["statistic"], abs=0.01)
+    done = run("search", *arguments, "--workers", 1, "--executor", "local", "--output", tmp_path / "out2")
+    assert done.exit_code != 0
+    assert "leave out one or the other" in done.output
+
+
 def test_report_and_inspect_open_a_finished_search(searched: Path, tmp_path: Path) -> None:
     done = run("report", searched, "--output", tmp_path / "r.html", "--title", "Again")
     assert done.exit_code == 0, done.output

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import uproot
 
-from lanner.errors import InputError, MemoryBudgetError
+from lanner.errors import FileError, InputError, MemoryBudgetError
 from lanner.events import Sample
 from lanner.events.readers import columns_of, read_sample
 
@@ -213,10 +213,29 @@ def test_a_damaged_file_is_an_input_error(name, tmp_path):
 def test_the_memory_budget_holds_for_what_is_kept(name, tmp_path):
     source = written(tmp_path, name, {"a": np.arange(20_000.0), "b": np.arange(20_000.0)})
     with pytest.raises(MemoryBudgetError) as refused:
-        read_sample(source, memory=200_000)
+        read_sample(source, features="a", extra=["b", "c=a+b"], memory=200_000)
     refusal(str(refused.value), "memory", source)
     if not name.endswith("npz"):  # archives come out of their file whole
         assert len(read_sample(source, where="a < 100", memory=200_000).sample) == 100
+
+
+@formats
+def test_events_that_are_many_are_kept_on_disk(name, tmp_path, monkeypatch):
+    if name.endswith("npz"):
+        pytest.skip("archives come out of their file whole")
+    columns = {"a": np.arange(20_000.0), "b": -np.arange(20_000.0)}
+    source = written(tmp_path, name, columns)
+    spooled = read_sample(source, where="a >= 10", memory=400_000).sample
+    assert isinstance(spooled.features.base, np.memmap)
+    np.testing.assert_array_equal(spooled.features, np.column_stack(list(columns.values()))[10:])
+    assert not list(tmp_path.glob("lanner-*"))
+    monkeypatch.setattr("lanner.events.readers.spool.np.ascontiguousarray", _full_disk)
+    with pytest.raises(FileError, match=r"no room.*No space left.*TMPDIR"):
+        read_sample(source, memory=400_000)
+
+
+def _full_disk(table):
+    raise OSError(28, "No space left on device")
 
 
 # Several files

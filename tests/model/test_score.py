@@ -7,6 +7,7 @@ import lanner
 from lanner.errors import InputError
 from lanner.inference.toys import ReferenceScheme, WeightedReferenceScheme
 from lanner.model import score
+from lanner.model.arrays import NUMPY, Arrays
 from lanner.model.centers import choose_pivots
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
@@ -15,6 +16,13 @@ from lanner.model.weightings import DATA, REFERENCE
 
 EXPECTED, REFERENCE_SIZE, PENALTY = 100.0, 4000, 1e-4
 BARRED = np.arange(50)
+ARRAYS = NUMPY
+
+
+@pytest.fixture(autouse=True)
+def _everywhere(arrays: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test of this file runs on every kind of arrays."""
+    monkeypatch.setitem(globals(), "ARRAYS", arrays)
 
 
 def prepared(weights: np.ndarray | None = None, data: int = 0, loss: str = "logistic") -> tuple[Pool, np.ndarray]:
@@ -26,8 +34,9 @@ def prepared(weights: np.ndarray | None = None, data: int = 0, loss: str = "logi
     pool = Pool.prepare(
         events, basis, loss=loss_by_name(loss), penalty=PENALTY, expected=EXPECTED,
         events_per_fit=REFERENCE_SIZE + EXPECTED, precision="double", memory=2**30, weights=weights, null_rows=5000,
+        arrays=ARRAYS,
     )  # fmt: skip
-    return pool, pool.features.phi_block(slice(None))
+    return pool, ARRAYS.get(pool.features.phi_block(slice(None)))
 
 
 def by_definition(pool: Pool, phi: np.ndarray, draw, penalty: float) -> tuple[float, np.ndarray]:  # type: ignore[no-untyped-def]
@@ -77,7 +86,13 @@ def test_sums_do_not_depend_on_how_many_toys_are_taken_together() -> None:
 def test_fit_ratio_by_score_is_close_to_one_newton_step() -> None:
     rng = np.random.default_rng(8)
     reference, data = rng.exponential(size=(20_000, 1)), rng.exponential(size=(1000, 1))
-    options = {"expected": 1000, "width": 2.0, "penalty": 1e-3, "rng": 1}
+    options = {
+        "expected": 1000,
+        "width": 2.0,
+        "penalty": 1e-3,
+        "rng": 1,
+        "device": {"numpy": "cpu"}.get(ARRAYS.name, ARRAYS.name),
+    }
     step = lanner.fit_ratio(reference, data, newton_steps=1, **options)  # type: ignore[arg-type]
     score_fit = lanner.fit_ratio(reference, data, statistic="score", **options)  # type: ignore[arg-type]
     assert score_fit.statistic == pytest.approx(step.statistic, rel=0.15)

@@ -6,6 +6,7 @@ import pytest
 
 from conftest import Dense, exponential, shaped
 from lanner.inference.toys import ReferenceScheme
+from lanner.model.arrays import NUMPY, Arrays
 from lanner.model.centers import Basis, choose_pivots
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
@@ -18,6 +19,13 @@ N, EXPECTED, REFERENCE_SIZE, TOYS, PENALTY = 6000, 900, 4800, 12, 1e-5
 EVENTS = shaped(5, N)
 BARRED = np.arange(400)
 SPREAD = 13.0  # of t at these settings, sqrt(2 dof)
+ARRAYS = NUMPY
+
+
+@pytest.fixture(autouse=True)
+def _everywhere(arrays: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test of this file runs on every kind of arrays."""
+    monkeypatch.setitem(globals(), "ARRAYS", arrays)
 
 
 def make_basis(trace_error: float = 1e-5) -> Basis:
@@ -36,6 +44,7 @@ def make_pool(*, loss: str = "logistic", precision: str = "double", memory: floa
         events_per_fit=REFERENCE_SIZE + EXPECTED,
         precision=precision,
         memory=int(memory),
+        arrays=ARRAYS,
     )
 
 
@@ -151,11 +160,11 @@ def test_a_weight_is_a_repetition() -> None:
     weights[:500] = 2.0
     weighted = Pool.prepare(
         EVENTS, make_basis(), loss=pool.loss, penalty=PENALTY, expected=EXPECTED,
-        events_per_fit=5700, precision="double", memory=10**9, weights=weights,
+        events_per_fit=5700, precision="double", memory=10**9, weights=weights, arrays=ARRAYS,
     )  # fmt: skip
     twice = Pool.prepare(
         np.vstack([EVENTS, EVENTS[:500]]), make_basis(), loss=pool.loss, penalty=PENALTY, expected=EXPECTED,
-        events_per_fit=5700, precision="double", memory=10**9,
+        events_per_fit=5700, precision="double", memory=10**9, arrays=ARRAYS,
     )  # fmt: skip
     repeated = np.vstack([roles, roles[:500]])
     # The penalty counts events, which repetition changes and a weight does not.
@@ -190,7 +199,7 @@ def test_one_dimension_at_the_papers_penalty(rng: np.random.Generator) -> None:
     for precision in ("single", "double"):
         pool = Pool.prepare(
             reference, basis, loss=loss_by_name("logistic"), penalty=1e-10, expected=200,
-            events_per_fit=20_200, precision=precision, memory=10**9,
+            events_per_fit=20_200, precision=precision, memory=10**9, arrays=ARRAYS,
         )  # fmt: skip
         results.append(pool.fit(roles, newton_steps=1, tolerance=1e-3))
     assert all(r.converged.all() for r in results)

@@ -22,6 +22,7 @@ from lanner.inference.seeds import Stream, generator
 from lanner.inference.tail import fit_tail
 from lanner.model.problem import Solution
 from lanner.model.weightings import Draw
+from lanner.run.executor import InProcess
 from lanner.run.frozen import Frozen
 from lanner.run.store import ToyStore
 from lanner.run.toys import ToyMaker, ToyRun
@@ -78,7 +79,7 @@ class Contestant:
         size = number if kept else min(number, self.prepared.batch)
         store = None if folder is None else ToyStore(folder, self._description(about), batch_size=size)
 
-        def fit(numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
+        def fit(_: None, numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
             prepared = self.prepared
             checkpoint = None if folder is None else folder / f"batch-{numbers[0]:08d}.training.npz"
             start = time.perf_counter()
@@ -87,7 +88,7 @@ class Contestant:
             nothing = np.empty((0, len(numbers)))
             return [Solution(nothing, row, made.converged, made.iterations, np.zeros(len(row))) for row in made.values]
 
-        found = ToyMaker(fit, store, size).first(number, progress)
+        found = ToyMaker(InProcess(None), fit, store, size).first(number, progress)
         self._clock.write(self._folder)
         return found
 

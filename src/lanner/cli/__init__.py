@@ -22,6 +22,7 @@ from lanner.cli.options import (
     sample_options,
     toys_option,
     until_options,
+    worker_options,
 )
 from lanner.cli.terminal import plain_errors, progress_bar
 
@@ -84,6 +85,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> N
 @sample_options
 @fit_options
 @toys_option
+@worker_options
 @click.option("--output", metavar="DIR", help="Where to keep the calibration.")
 @common_options
 def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
@@ -104,6 +106,8 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any)
                 output=config.output,
                 toys=config.toys,
                 memory=config.memory,
+                executor=config.executor_chosen(),
+                device=config.device,
                 progress=progress,
                 **config.fit_options(),
             )
@@ -126,6 +130,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any)
 @sample_options
 @fit_options
 @toys_option
+@worker_options
 @until_options
 @null_option
 @click.option("--output", metavar="DIR", help="Where to write result.json, report.html and the toys.")
@@ -150,6 +155,8 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) ->
                 p_precision=config.p_precision,
                 output=config.output,
                 memory=config.memory,
+                executor=config.executor_chosen(),
+                device=config.device,
                 progress=progress,
                 **config.fit_options(),
             )
@@ -262,6 +269,7 @@ def report(
 @sample_options
 @fit_options
 @toys_option
+@worker_options
 @click.option("--output", metavar="DIR", help="Where to keep the null toys and power.json.")
 @common_options
 def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None, **flags: Any) -> None:
@@ -291,6 +299,8 @@ def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None
                 experiments=config.experiments,
                 output=config.output,
                 memory=config.memory,
+                executor=config.executor_chosen(),
+                device=config.device,
                 progress=progress,
                 **config.fit_options(),
             )

@@ -158,6 +158,7 @@ def run_suite(name: str, config: Config, *, as_json: bool, quiet: bool) -> None:
                 name,
                 output=config.output,
                 memory=config.memory,
+                executor=config.executor_chosen(),
                 seed=suite_seed(config),
                 progress=progress,
                 **numbers_given(config),

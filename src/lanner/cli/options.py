@@ -75,6 +75,22 @@ _NETWORK = [
     ),
     click.option("--epochs", type=int, help="Network: at most so many (default: until t has settled)."),
 ]
+_WORKERS = [
+    click.option(
+        "--device", metavar="NAME", help="Where to compute: cpu (default), torch (on the CPU), cuda or cuda:1."
+    ),
+    click.option(
+        "--executor",
+        type=click.Choice(["local", "dask"]),
+        help="Who makes the toys: this process, or Dask workers (default: local).",
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="Dask: a running scheduler (default: processes here)."),
+    click.option("--workers", type=int, help="Dask: how many processes here (default: one for each core)."),
+    click.option("--threads", type=int, help="Dask: threads of each worker (default: its share of the cores)."),
+    click.option("--tls-ca", metavar="FILE", help="Dask: PEM file of the authority that signed the scheduler's key."),
+    click.option("--tls-cert", metavar="FILE", help="Dask: PEM file of your certificate."),
+    click.option("--tls-key", metavar="FILE", help="Dask: PEM file of your key."),
+]
 _MOVED = [
     click.option("--reference", "reference_file", metavar="FILE", help="Where the reference is now, if it was moved."),
     click.option("--data", "data_file", metavar="FILE", help="Where the data are now, if they were moved."),
@@ -113,6 +129,7 @@ common_options = _all(_COMMON)
 moved_options = _all(_MOVED)
 until_options = _all(_UNTIL)
 network_options = _all(_NETWORK)
+worker_options = _all(_WORKERS)
 
 
 def split_names(text: str) -> list[str]:

@@ -200,13 +200,17 @@ def _first_odd(array: NDArray[Any]) -> str | None:
     return next((f", such as {reprlib.repr(value)}" for value in odd), None)
 
 
+_CHECKED = 2**18  # rows checked together: a sample may be larger than memory
+
+
 def check_finite(features: Array, names: Sequence[str], label: str) -> None:
-    finite = np.isfinite(features)
-    if finite.all():
+    bad = np.zeros(features.shape[1], dtype=np.intp)
+    for first in range(0, len(features), _CHECKED):
+        bad += (~np.isfinite(features[first : first + _CHECKED])).sum(axis=0)
+    if not bad.any():
         return
     rows = count(len(features), "row")
-    bad = (~finite).sum(axis=0).tolist()
-    found = [f"column {name!r} ({n} of {rows})" for name, n in zip(names, bad, strict=True) if n]
+    found = [f"column {name!r} ({n} of {rows})" for name, n in zip(names, bad.tolist(), strict=True) if n]
     raise InputError(
         f"{label} has NaN, infinite or masked values in {joined(found)}: drop those events, or the column "
         f"from the features, or replace the values, in all samples alike"

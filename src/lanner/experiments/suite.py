@@ -23,6 +23,8 @@ from lanner.experiments.library import Library
 from lanner.experiments.suite_cases import SuiteSignal, suite_case
 from lanner.files import write_atomically
 from lanner.inference.combination import COMBINATIONS, frozen_toys
+from lanner.inference.ladder import Ladder
+from lanner.run.executor import Executor, executor_of
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
@@ -131,6 +133,7 @@ def power_suite(
     output: str | Path | None = None,
     library: Library | None = None,
     memory: str | None = None,
+    executor: Executor | str = "local",
     seed: int = 1,
     progress: Progress | None = None,
 ) -> SuiteResult:
@@ -142,6 +145,7 @@ def power_suite(
         experiments: toys for each signal.
         output: a folder for toys, suite.json, suite.md and suite.png; interrupted, the same call goes on from it.
         library: where events come from.
+        executor: "local", "dask" or `lanner.Dask(...)`.
         progress: called with the test's and the signal's name, what is done and what there is to do.
     """
     if name not in TESTS:
@@ -152,7 +156,7 @@ def power_suite(
         made: dict[str, ToyRun] = {}
         for signal in case.signals:
             told = stage(progress, f"{test.name}, {signal.name}")
-            injection = Injection.prepare(
+            injection = Injection.plan(
                 case.reference,
                 case.events(signal),
                 expected=case.expected,
@@ -161,23 +165,26 @@ def power_suite(
                 output=None if output is None else Path(output) / re.sub(r"[^a-z]+", "-", test.name),
                 memory=memory,
             )
-            if not made:
-                made["null"] = injection.null(max(300, round(test.share * toys)), told)
-            made[signal.name] = injection.toys(signal.events, experiments, label=signal.name, progress=told)
-        rows += _rows(test.name, injection, made, [s.name for s in case.signals])
+            with executor_of(executor).start(injection.recipe, memory=injection.budget) as workers:
+                if not made:
+                    made["null"] = injection.null(workers, max(300, round(test.share * toys)), told)
+                made[signal.name] = injection.toys(
+                    workers, signal.events, experiments, label=signal.name, progress=told
+                )
+        rows += _rows(test.name, workers.ladder, made, [s.name for s in case.signals])
     result = SuiteResult(name, case.signals, tuple(rows), toys, experiments)
     if output is not None:
         _write(result, Path(output))
     return result
 
 
-def _rows(test: str, injection: Injection, made: dict[str, ToyRun], names: Sequence[str]) -> list[Row]:
-    null, plans = made["null"].statistics, injection.ladder.plans
+def _rows(test: str, ladder: Ladder, made: dict[str, ToyRun], names: Sequence[str]) -> list[Row]:
+    null, plans = made["null"].statistics, ladder.plans
     if len(plans) == 1:
         return [_row(test, "single", null[0], {n: made[n].statistics[0] for n in names})]
     rows = []
     for kind in COMBINATIONS:
-        how = Frozen.of(injection.ladder, kind, made["null"], frozen_toys(null.shape[1]))
+        how = Frozen.of(ladder, kind, made["null"], frozen_toys(null.shape[1]))
         signals = {n: how.statistic(made[n].statistics) for n in names}
         rows.append(_row(test, kind, how.null_statistics(made["null"]), signals))
     for k, plan in enumerate(plans):

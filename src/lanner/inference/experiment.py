@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events import Sample
+from lanner.events.rows import ScaledRows
 from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
 from lanner.inference.plan import Generator, Plan
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme
 from lanner.inference.weighted_chi2 import WeightedChi2
+from lanner.model.arrays import NUMPY, Arrays
 from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
 from lanner.model.features import Features
 from lanner.model.kernel import GaussianKernel
@@ -61,11 +63,12 @@ class Experiment:
         *,
         memory: int,
         make_events: Generator | None = None,
+        arrays: Arrays = NUMPY,
     ) -> Experiment:
         """Choose pivots, compute features and curvature: the one-off cost."""
         units, loss = plan.scaling, loss_by_name(plan.loss)
         samples = [reference] if data is None else [reference, data]
-        events = np.vstack([units.apply(s.features) for s in samples])
+        events = ScaledRows(tuple(s.features for s in samples), units)
         data_size = 0 if data is None else len(data)
         rng = generator(plan.seed, Stream.CENTERS)
         scheme: Scheme
@@ -105,6 +108,7 @@ class Experiment:
             weights=weights,
             null_rows=null_rows,
             shaping=shaping,
+            arrays=arrays,
         )
         return cls(plan, pool, scheme, reference, data, make_events)
 

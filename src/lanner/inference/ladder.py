@@ -12,12 +12,35 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.inference.experiment import Experiment, GeneratedToy, Progress
 from lanner.inference.plan import Generator, Plan
+from lanner.model.arrays import NUMPY, Arrays, arrays_on
 from lanner.model.problem import Solution
 from lanner.model.rows import in_parallel
 from lanner.model.score import weighted_difference
 from lanner.model.weightings import Draw
 
 _TOGETHER = 32  # toys drawn together by a thread
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """All that a ladder is made of, before any feature is computed: little enough to be sent to where it is needed."""
+
+    plans: tuple[Plan, ...]
+    reference: Sample
+    data: Sample | None = None
+    make_events: Generator | None = None
+    device: str = "cpu"
+
+    def prepare(self, memory: int) -> Ladder:
+        """The ladder itself."""
+        return Ladder.prepare(
+            self.plans,
+            self.reference,
+            self.data,
+            memory=memory,
+            make_events=self.make_events,
+            arrays=arrays_on(self.device),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +58,18 @@ class Ladder:
         *,
         memory: int,
         make_events: Generator | None = None,
+        arrays: Arrays = NUMPY,
     ) -> Ladder:
         """Prepare every width once: coarse ones, whose features are few, first; the finest takes what is left."""
         if not plans:
             raise InputError("a ladder needs at least one scale")
         prepared: dict[Plan, Experiment] = {}
-        left = memory
+        left = arrays.budget(memory)
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))
         for _, group in groupby(by_width, key=lambda p: p.width):
             # The smallest penalty needs the most of the kernel, so its features serve the others too.
             least, *others = group
-            first = Experiment.prepare(least, reference, data, memory=left, make_events=make_events)
+            first = Experiment.prepare(least, reference, data, memory=left, make_events=make_events, arrays=arrays)
             left -= first.pool.held
             prepared[least] = first
             for plan in others:

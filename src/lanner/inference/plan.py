@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
+from lanner.events.rows import ScaledRows
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.toys import room_for_data
 from lanner.model.fit import default_centers
@@ -95,7 +96,7 @@ def make_plan(
         sample = Sample(np.vstack([reference.features, data.features]), reference.names)
     units = Scaling.learn(sample, scaling)
     if width is None:
-        width = pairwise_width(units.apply(sample.features), rng=generator(seed, Stream.WIDTH))
+        width = pairwise_width(ScaledRows((sample.features,), units), rng=generator(seed, Stream.WIDTH))
         chosen.append(f"width {width:.4g}: 90th percentile of the distances between reference events")
     plan = Plan(
         null=null,

@@ -17,9 +17,9 @@ tau = 0.7 looks for densities that differ by a factor of 2, tau = 0.2 for 20 %, 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanner.errors import InputError
+from lanner.events.rows import Rows
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import Loss, null_curvature
 
@@ -29,7 +29,7 @@ WIDTHS = 4
 DEVIATIONS = {"score": (0.2, 0.7, 2.0), "likelihood-ratio": (2.0,)}
 
 
-def ladder_of_widths(reference: NDArray[np.float64], rng: np.random.Generator, number: int = WIDTHS) -> list[float]:
+def ladder_of_widths(reference: Rows, rng: np.random.Generator, number: int = WIDTHS) -> list[float]:
     """Widths in equal ratios, fine to coarse, from the distances between scaled reference events."""
     fine, coarse = (pairwise_width(reference, quantile=q, rng=rng) for q in QUANTILES)
     if not 0 < fine < coarse:

@@ -53,10 +53,6 @@ class Basis:
     def features(self, x: Array) -> Array:
         """Phi for some events, in double precision."""
         k = KernelColumns.of(self.kernel, self.pivots)(x)
-        return self.whiten(k)
-
-    def whiten(self, k: Array) -> Array:
-        """K(x, pivots) L^-T, in place where the memory layout allows it."""
         return solve_triangular(self.factor, k.T, lower=True, overwrite_b=True, check_finite=False).T  # type: ignore[no-any-return]
 
     def coefficients(self, w: Array) -> Array:

@@ -9,11 +9,16 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from lanner.errors import NotConvexError
+from lanner.model.arrays import NUMPY, Arrays, Values
 from lanner.model.features import Features
 from lanner.model.kernel import Array
 from lanner.model.rows import blocks
 
 _ROWS = 16384
+# Rows for second moments, whose cost is rows r^2: their relative error is then a thousandth, and they are the curvature
+# from which fits set out, not where they arrive.
+MOST_ROWS = 2**20
+_DOUBLE = np.dtype(np.float64)
 
 
 def second_moment(features: Features, weights: Array | None = None, rows: slice | None = None) -> Array:
@@ -28,36 +33,55 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
     Streamed blocks are whitened first: whitening K^T K instead would square the condition of the kernel matrix.
     """
     rows = rows or slice(0, len(features))
-    r = features.basis.rank
-    first, total = np.zeros(r), np.zeros((r, r))
+    r, arrays = features.basis.rank, features.arrays
+    first, total = arrays.zeros((r,), _DOUBLE), arrays.zeros((r, r), _DOUBLE)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
+        c = None if weights is None else weights[part]
+        if c is not None and not c.any():
+            continue
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
-        if weights is None:
-            first += block.sum(axis=0, dtype=np.float64)
+        if c is None:
+            first += arrays.xp.sum(block, axis=0, dtype=arrays.dtype(_DOUBLE))
             total += block.T @ block
             continue
-        c = weights[part]
         if not c.all():
-            block, c = block[c != 0], c[c != 0]
-        first += c @ block
-        scaled = block * np.sqrt(np.abs(c)).astype(block.dtype)[:, None]
+            block, c = arrays.take(block, np.flatnonzero(c), axis=0), c[c != 0]
+        first += arrays.put(c) @ arrays.cast(block, _DOUBLE)
+        scaled = block * arrays.put(np.sqrt(np.abs(c))[:, None], features.dtype)
         if (c < 0).any():
-            positive = scaled[c >= 0]
-            negative = scaled[c < 0]
+            positive = arrays.take(scaled, np.flatnonzero(c >= 0), axis=0)
+            negative = arrays.take(scaled, np.flatnonzero(c < 0), axis=0)
             total += positive.T @ positive
             total -= negative.T @ negative
         else:
             total += scaled.T @ scaled
-    return first, total
+    return arrays.get(first), arrays.get(total)
+
+
+def _thinned(weights: Array | None, rows: int) -> Array | None:
+    """Weights that leave out whole blocks of rows, evenly, where there are more than `MOST_ROWS`."""
+    used = rows if weights is None else int(np.count_nonzero(weights))
+    if used <= MOST_ROWS:
+        return weights
+    thinned = np.ones(rows) if weights is None else weights.copy()
+    step = -(-used // MOST_ROWS)
+    for block, part in enumerate(blocks(rows, _ROWS)):
+        if block % step:
+            thinned[part] = 0.0
+    return thinned
 
 
 def feature_sum(features: Features, weights: Array | None, rows: slice) -> Array:
     """sum_i c_i phi_i over some rows."""
-    first = np.zeros(features.basis.rank)
+    arrays = features.arrays
+    first = arrays.zeros((features.basis.rank,), _DOUBLE)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
-        first += block.sum(axis=0, dtype=np.float64) if weights is None else weights[part] @ block
-    return first
+        if weights is None:
+            first += arrays.xp.sum(block, axis=0, dtype=arrays.dtype(_DOUBLE))
+        else:
+            first += arrays.put(weights[part]) @ arrays.cast(block, _DOUBLE)
+    return arrays.get(first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +116,9 @@ class Moments:
 
     @classmethod
     def of(cls, features: Features, weights: Array | None = None, rows: slice | None = None) -> Moments:
-        """Of some rows, weighted or not."""
+        """Of some rows, weighted or not; of very many, of an even part of them, which gives the same to a percent."""
         rows = rows or slice(0, len(features))
+        weights = _thinned(weights, rows.stop - rows.start)
         first, second = moments(features, weights, rows)
         total = rows.stop - rows.start if weights is None else float(weights.sum())
         return cls(first / total, second / total)
@@ -111,14 +136,15 @@ class Factored:
     about 1e-7 of the largest entry: as little as needed is then added to the diagonal.
     """
 
-    def __init__(self, curvature: Array, ridge: float, *, convex: bool) -> None:
+    def __init__(self, curvature: Array, ridge: float, *, convex: bool, arrays: Arrays = NUMPY) -> None:
+        self._arrays = arrays
         diagonal = np.arange(len(curvature))
         largest = float(np.abs(curvature).max())
         for extra in (0.0, *(largest * 10.0**k for k in range(-8, -2) if convex)):
             h = curvature.copy()
             h[diagonal, diagonal] += ridge + extra
             try:
-                self._factor = cho_factor(h, lower=True, overwrite_a=True, check_finite=False)
+                self._lower = self._factored(h)
                 return
             except LinAlgError:
                 continue
@@ -129,6 +155,14 @@ class Factored:
             "with their neighbours"
         )
 
-    def solve(self, g: Array) -> Array:
+    def _factored(self, h: Array) -> Values:
+        if self._arrays.xp is np:
+            return cho_factor(h, lower=True, overwrite_a=True, check_finite=False)[0]
+        return self._arrays.cholesky(h)
+
+    def solve(self, g: Values) -> Values:
         """(curvature + ridge)^-1 g."""
-        return cho_solve(self._factor, g, check_finite=False)  # type: ignore[no-any-return]
+        if self._arrays.xp is np:
+            return cho_solve((self._lower, True), g, check_finite=False)
+        half = self._arrays.triangular(self._lower, g)
+        return self._arrays.triangular(self._lower, half, transposed=True)

@@ -71,7 +71,7 @@ class FalkonProblem:
     @property
     def c(self) -> Array:
         """The weight of A(f)."""
-        return self.loss.weight(self.v0, self.v1)
+        return np.asarray(self.loss.weight(self.v0, self.v1))
 
 
 def minimise_falkon(

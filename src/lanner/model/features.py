@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
+from lanner.events.rows import Rows
 from lanner.machine import megabytes, require_memory
+from lanner.model.arrays import NUMPY, Arrays, Values
 from lanner.model.centers import Basis
 from lanner.model.kernel import Array, KernelColumns
 from lanner.model.rows import blocks, for_rows
@@ -42,6 +42,10 @@ class Features(Protocol):
         """The pivots behind the features."""
 
     @property
+    def arrays(self) -> Arrays:
+        """Where blocks, coefficients and gradients are."""
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the blocks."""
 
@@ -55,16 +59,16 @@ class Features(Protocol):
 
     def __len__(self) -> int: ...
 
-    def block(self, rows: slice) -> NDArray[Any]:
+    def block(self, rows: slice) -> Values:
         """Some rows, to multiply with lifted coefficients."""
 
-    def phi_block(self, rows: slice) -> NDArray[Any]:
+    def phi_block(self, rows: slice) -> Values:
         """Some rows of Phi itself."""
 
-    def lift(self, w: Array) -> NDArray[Any]:
+    def lift(self, w: Values) -> Values:
         """Coefficients of Phi as coefficients of the blocks."""
 
-    def lower(self, g: Array) -> Array:
+    def lower(self, g: Values) -> Values:
         """A gradient with respect to lifted coefficients as one with respect to those of Phi."""
 
 
@@ -73,27 +77,26 @@ class StoredFeatures:
     """Phi itself."""
 
     basis: Basis
-    phi: NDArray[Any]
+    phi: Values
+    dtype: np.dtype[Any]
+    arrays: Arrays = NUMPY
     storage: str = "stored"
     max_rows: int = 2**62
 
-    @property
-    def dtype(self) -> np.dtype[Any]:  # noqa: D102
-        return self.phi.dtype
-
     def __len__(self) -> int:
-        return len(self.phi)
+        return int(self.phi.shape[0])
 
-    def block(self, rows: slice) -> NDArray[Any]:  # noqa: D102
-        return self.phi[rows]
+    def block(self, rows: slice) -> Values:  # noqa: D102
+        return self.phi[rows, :]
 
-    def phi_block(self, rows: slice) -> NDArray[Any]:  # noqa: D102
-        return self.phi[rows]
+    def phi_block(self, rows: slice) -> Values:  # noqa: D102
+        return self.phi[rows, :]
 
-    def lift(self, w: Array) -> NDArray[Any]:  # noqa: D102
-        return np.ascontiguousarray(w, dtype=self.phi.dtype)
+    def lift(self, w: Values) -> Values:  # noqa: D102
+        lifted = self.arrays.cast(w, self.dtype)
+        return np.ascontiguousarray(lifted) if self.arrays.xp is np else lifted
 
-    def lower(self, g: Array) -> Array:  # noqa: D102
+    def lower(self, g: Values) -> Values:  # noqa: D102
         return g
 
 
@@ -102,51 +105,61 @@ class StreamedFeatures:
     """K(x, pivots), made anew in each pass."""
 
     basis: Basis
-    events: Array
+    events: Rows
     columns: KernelColumns
+    factor: Values  # of the basis
     max_rows: int
+    arrays: Arrays = NUMPY
     dtype: np.dtype[Any] = PRECISIONS["double"]
     storage: str = "streamed"
 
     def __len__(self) -> int:
         return len(self.events)
 
-    def block(self, rows: slice) -> NDArray[Any]:  # noqa: D102
+    def block(self, rows: slice) -> Values:  # noqa: D102
         return self.columns(self.events[rows])
 
-    def phi_block(self, rows: slice) -> NDArray[Any]:  # noqa: D102
-        return self.basis.whiten(self.block(rows))
+    def phi_block(self, rows: slice) -> Values:  # noqa: D102
+        return self.arrays.triangular(self.factor, self.block(rows).T, overwrite=True).T
 
-    def lift(self, w: Array) -> NDArray[Any]:  # noqa: D102
-        return self.basis.coefficients(w)
+    def lift(self, w: Values) -> Values:  # noqa: D102
+        return self.arrays.triangular(self.factor, w, transposed=True)
 
-    def lower(self, g: Array) -> Array:  # noqa: D102
-        return solve_triangular(self.basis.factor, g, lower=True, check_finite=False)  # type: ignore[no-any-return]
+    def lower(self, g: Values) -> Values:  # noqa: D102
+        return self.arrays.triangular(self.factor, g)
 
 
-def make_features(events: Array, basis: Basis, *, precision: str, memory: int) -> Features:
+def make_features(
+    events: Rows, basis: Basis, *, precision: str, memory: int, arrays: Arrays = NUMPY
+) -> StoredFeatures | StreamedFeatures:
     """Features of the events, stored if they and the work on them fit into `memory` bytes."""
     dtype = PRECISIONS[precision]
     n, r = len(events), basis.rank
     # Curvature, its factor and a copy on the way; then what one block of rows takes.
     small = 4 * 8 * r * r
     stored = n * r * dtype.itemsize + small + 2 * 8 * r * min(n, _BUILD_ROWS)
-    columns = KernelColumns.of(basis.kernel, basis.pivots)
+    columns = KernelColumns.of(basis.kernel, basis.pivots, arrays)
+    factor = arrays.put(basis.factor)
     if stored <= memory:
-        phi = np.empty((n, r), dtype=dtype)
+        phi = np.empty((n, r), dtype=dtype) if arrays.xp is np else arrays.zeros((n, r), dtype)
         for rows in blocks(n, _BUILD_ROWS):
-            phi[rows] = basis.whiten(_kernel_rows(columns, events[rows]))
-        log.info("stored features of %d events, rank %d: %s", n, r, megabytes(phi.nbytes))
-        return StoredFeatures(basis, phi)
+            k = _kernel_rows(columns, events[rows])
+            whitened = arrays.triangular(factor, k.T, overwrite=True).T
+            phi[rows, :] = whitened if arrays.xp is np else arrays.cast(whitened, dtype)
+        log.info("stored features of %d events, rank %d: %s", n, r, megabytes(n * r * dtype.itemsize))
+        return StoredFeatures(basis, phi, dtype, arrays)
     # A block of kernel values and its copy, in each of the threads.
     per_row = 2 * 8 * r * (os.cpu_count() or 1)
     require_memory(small + per_row * min(n, _STREAM_ROWS), memory, f"one block of features of rank {r}")
     log.info("streaming features of %d events, rank %d: storing takes %s", n, r, megabytes(stored))
-    return StreamedFeatures(basis, events, columns, max_rows=max(_STREAM_ROWS, (memory - small) // (2 * per_row)))
+    most = max(_STREAM_ROWS, (memory - small) // (2 * per_row))
+    return StreamedFeatures(basis, events, columns, factor, max_rows=most, arrays=arrays)
 
 
-def _kernel_rows(columns: KernelColumns, events: Array) -> Array:
+def _kernel_rows(columns: KernelColumns, events: Array) -> Values:
     """K(events, pivots), the exponentials on all cores."""
+    if not columns.arrays.threaded:
+        return columns(events)
     k = np.empty((len(events), columns.columns.shape[1]))
 
     def fill(rows: slice) -> None:
@@ -157,12 +170,17 @@ def _kernel_rows(columns: KernelColumns, events: Array) -> Array:
 
 
 def feature_sums(features: Features, w: Array) -> Array:
-    """f = Phi w at every event."""
+    """f = Phi w at every event, on the host."""
+    arrays = features.arrays
     f = np.empty(len(features))
-    lifted = features.lift(w)
+    lifted = features.lift(arrays.put(w[:, None]))
 
     def fill(rows: slice) -> None:
-        f[rows] = features.block(rows) @ lifted
+        f[rows] = arrays.get((features.block(rows) @ lifted)[:, 0])
 
-    for_rows(len(features), min(2048, features.max_rows), fill)
+    if arrays.threaded:
+        for_rows(len(features), min(2048, features.max_rows), fill)
+    else:
+        for rows in blocks(len(features), min(arrays.rows_per_block(1), features.max_rows)):
+            fill(rows)
     return f

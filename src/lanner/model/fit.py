@@ -41,6 +41,7 @@ def fit_ratio(
     precision: str = "single",
     tolerance: float | None = None,
     trace_error: float | None = None,
+    device: str = "cpu",
 ) -> LearnedRatio:
     """Learn the log-ratio of data to reference, and the test statistic t (Sec. 2 and 3 of the paper).
 
@@ -63,6 +64,7 @@ def fit_ratio(
         precision: in which features are stored and multiplied; sums are always double.
         tolerance: Newton decrement to reach. trace_error: part of the kernel to leave out (None: what the
             penalty makes harmless).
+        device: where features are kept and multiplied: "cpu" (NumPy), "torch" (on the CPU), "cuda" or "cuda:1".
 
     >>> import lanner, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -80,6 +82,7 @@ def fit_ratio(
         tolerance=tolerance,
         trace_error=trace_error,
         statistic=statistic,
+        device=device,
     )
     budget = memory_budget(memory)
     rng = np.random.default_rng(rng)

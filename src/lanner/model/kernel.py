@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
 from lanner.errors import InputError
+from lanner.events.rows import Rows
+from lanner.model.arrays import NUMPY, Arrays, Values
 from lanner.model.rows import for_rows
 
 Array = NDArray[np.float64]
@@ -30,7 +32,7 @@ class GaussianKernel:
 
     def __call__(self, x: Array, y: Array) -> Array:
         """The matrix k(x_i, y_j)."""
-        return KernelColumns.of(self, y)(x)
+        return np.asarray(KernelColumns.of(self, y)(x))
 
 
 # Distances beyond this many widths from the origin are taken as plain differences: the square of a distance times
@@ -49,25 +51,29 @@ class KernelColumns:
 
     origin: Array
     width: float
-    columns: Array  # (d + 2, m)
+    columns: Values  # (d + 2, m)
     far: NDArray[np.intp]  # columns of far centres
+    arrays: Arrays = NUMPY
 
     @classmethod
-    def of(cls, kernel: GaussianKernel, centers: Array) -> KernelColumns:
-        """Fix the centres, one a row."""
+    def of(cls, kernel: GaussianKernel, centers: Array, arrays: Arrays = NUMPY) -> KernelColumns:
+        """Fix the centres, one a row; their columns, and the kernel's values, are where `arrays` says."""
         origin = np.median(centers, axis=0)
         c = (centers - origin) / kernel.width
         squares = np.einsum("ij,ij->i", c, c)
         columns = np.vstack([c.T, np.ones(len(c)), -0.5 * squares])
-        return cls(origin, kernel.width, np.ascontiguousarray(columns), np.flatnonzero(squares > _FAR**2))
+        far = np.flatnonzero(squares > _FAR**2)
+        return cls(origin, kernel.width, arrays.put(np.ascontiguousarray(columns)), far, arrays)
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: Array) -> Values:
         """The matrix k(x_i, c_j), C-ordered."""
         z = (x - self.origin) / self.width
         squares = np.einsum("ij,ij->i", z, z)
         rows = np.hstack([z, -0.5 * squares[:, None], np.ones((len(z), 1))])
-        k: Array = rows @ self.columns
         far = np.flatnonzero(squares > _FAR**2)
+        if self.arrays.xp is not np:
+            return self._elsewhere(rows, wild=bool(len(far) or len(self.far)))
+        k: Array = rows @ self.columns
         if len(far):
             k[far] = -0.5 * cdist(z[far], self.columns[:-2].T, "sqeuclidean")
         if len(self.far):
@@ -76,6 +82,17 @@ class KernelColumns:
         # Below this exp is as good as 0; a caller who has NumPy raise on underflow need not hear of it.
         np.maximum(k, -700.0, out=k)
         return np.exp(k, out=k)
+
+    def _elsewhere(self, rows: Array, *, wild: bool) -> Values:
+        """The same by another library than NumPy; a block with far events is done the slow way as a whole."""
+        xp, placed = self.arrays.xp, self.arrays.put(rows)
+        if wild:
+            k = xp.zeros_like(placed[:, :1] * self.columns[:1, :])
+            for j in range(rows.shape[1] - 2):
+                k = k - 0.5 * (placed[:, j : j + 1] - self.columns[j : j + 1, :]) ** 2
+        else:
+            k = placed @ self.columns
+        return xp.exp(xp.clip(k, -700.0, 0.0))
 
 
 def kernel_sum(kernel: GaussianKernel, centers: Array, coefficients: Array, x: Array) -> Array:
@@ -90,7 +107,7 @@ def kernel_sum(kernel: GaussianKernel, centers: Array, coefficients: Array, x: A
     return f
 
 
-def pairwise_width(features: Array, *, quantile: float = 0.9, pairs: int = 200_000, rng: np.random.Generator) -> float:
+def pairwise_width(features: Rows, *, quantile: float = 0.9, pairs: int = 200_000, rng: np.random.Generator) -> float:
     """The paper's rule for the width: the 90th percentile of the distances between reference events.
 
     All pairs of a small sample, otherwise random ones among all its events: those of a few events share their
@@ -98,7 +115,7 @@ def pairwise_width(features: Array, *, quantile: float = 0.9, pairs: int = 200_0
     """
     n = len(features)
     if n * (n - 1) // 2 <= pairs:
-        return float(np.quantile(pdist(features), quantile))
+        return float(np.quantile(pdist(features[:]), quantile))
     first = rng.integers(n, size=pairs)
     second = (first + rng.integers(1, n, size=pairs)) % n
     return float(np.quantile(np.linalg.norm(features[first] - features[second], axis=1), quantile))

@@ -10,14 +10,13 @@ weight in the data. The penalty (ridge/2) |f|_K^2 is the solver's business.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from array_api_compat import array_namespace
 
 from lanner.errors import InputError
-
-Values = NDArray[Any]  # single or double precision, whatever the features are stored in
+from lanner.model.arrays import Values, column_dots  # single or double precision, whatever features are stored in
 
 # exp(f) is taken at no more than this f, so that single precision does not overflow. No fit ends there:
 # a step that goes beyond is cut back, because its slope has the right, positive, sign.
@@ -53,11 +52,11 @@ class Logistic:
         return v0 + v1
 
     def slope(self, f: Values, exp_f: Values) -> Values:  # noqa: D102
-        return np.asarray(exp_f / (1 + exp_f))
+        return exp_f / (1 + exp_f)
 
     def curvature(self, f: Values, exp_f: Values) -> Values:  # noqa: D102
         s = exp_f / (1 + exp_f)
-        return np.asarray(s * (1 - s))
+        return s * (1 - s)
 
     def value(self, f: Values) -> Values:  # noqa: D102
         return np.logaddexp(0, f)
@@ -99,7 +98,10 @@ def null_curvature(loss: Loss) -> float:
 
 def exp_capped(f: Values) -> Values:
     """exp(f), capped where single precision would overflow."""
-    return np.asarray(np.exp(np.minimum(f, f.dtype.type(CEILING))))
+    if isinstance(f, np.ndarray):
+        return np.exp(np.minimum(f, f.dtype.type(CEILING)))
+    xp = array_namespace(f)
+    return xp.exp(xp.clip(f, None, CEILING))
 
 
 def statistic_sum(f: Values, exp_f: Values, v0: Values, v1: Values) -> Values:
@@ -107,4 +109,4 @@ def statistic_sum(f: Values, exp_f: Values, v0: Values, v1: Values) -> Values:
 
     The paper prints Eq. (t) with the overall sign reversed; this is the right one.
     """
-    return np.asarray(2 * (np.einsum("ij,ij->j", v1, f) - np.einsum("ij,ij->j", v0, exp_f - 1)))
+    return 2 * (column_dots(v1, f) - column_dots(v0, exp_f - 1))

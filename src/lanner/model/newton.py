@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lanner.model.arrays import column_dots
 from lanner.model.curvature import Factored, second_moment
 from lanner.model.features import feature_sums
 from lanner.model.kernel import Array
@@ -23,35 +24,35 @@ def own_curvature_newton(
     problem: Problem, *, newton_steps: int | None, tolerance: float, start: Array | None = None
 ) -> Solution:
     """Fit a batch of one: `newton_steps` full steps, or controlled ones until converged for None."""
-    features, loss = problem.features, problem.loss
+    features, loss, arrays = problem.features, problem.loss, problem.features.arrays
     v0, v1 = (v[:, 0] for v in problem.weightings.block(slice(None), np.dtype(np.float64)))
     c = loss.weight(v0, v1)
     ridge = float(problem.ridge[0])
-    w = np.zeros((features.basis.rank, 1)) if start is None else start
+    w = arrays.put(np.zeros((features.basis.rank, 1)) if start is None else start)
     t, g = problem.evaluate(w)
     passes, converged, decrement = 1, False, np.inf
     for step in range(newton_steps or MAX_STEPS):
-        f = feature_sums(features, w[:, 0])
-        hessian = Factored(
-            second_moment(features, c * loss.curvature(f, exp_capped(f))), ridge, convex=bool((c >= 0).all())
-        )
+        f = feature_sums(features, arrays.get(w)[:, 0])
+        curvature = second_moment(features, c * loss.curvature(f, exp_capped(f)))
+        hessian = Factored(curvature, ridge, convex=bool((c >= 0).all()), arrays=arrays)
         direction = -hessian.solve(g)
-        decrement = max(-float(np.vdot(g, direction)), 0.0) ** 0.5
+        before = float(column_dots(g, direction)[0])
+        decrement = max(-before, 0.0) ** 0.5
         passes += 2
         if newton_steps is None and decrement <= tolerance:
             converged = True
             break
-        length, before = 1.0, float(np.vdot(g, direction))
+        length = 1.0
         while True:
             t, g_trial = problem.evaluate(w + length * direction)
             passes += 1
-            after = float(np.vdot(g_trial, direction))
+            after = float(column_dots(g_trial, direction)[0])
             if newton_steps is not None or after <= OVERSHOOT * -before or length < 1e-12:
                 break
             length *= float(cut_back(np.array(before), np.array(after)))
         w, g = w + length * direction, g_trial
         converged = newton_steps is not None and step + 1 == newton_steps
-    return Solution(w, t, np.array([converged]), np.array([passes]), np.array([decrement]))
+    return Solution(arrays.get(w), t, np.array([converged]), np.array([passes]), np.array([decrement]))
 
 
 def refine(problem: Problem, solution: Solution, *, tolerance: float, steps_from: Array | None = None) -> Solution:

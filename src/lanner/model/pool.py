@@ -9,7 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.events.rows import Rows
 from lanner.machine import require_memory
+from lanner.model.arrays import NUMPY, Arrays
 from lanner.model.centers import Basis
 from lanner.model.curvature import Factored, Moments, Spectrum, feature_sum
 from lanner.model.features import Features, make_features
@@ -40,7 +42,7 @@ class Pool:
     @classmethod
     def prepare(
         cls,
-        events: Array,
+        events: Rows,
         basis: Basis,
         *,
         loss: Loss,
@@ -52,21 +54,24 @@ class Pool:
         weights: Array | None = None,
         null_rows: int | None = None,
         shaping: NDArray[np.intp] | None = None,
+        arrays: Arrays = NUMPY,
     ) -> Pool:
         """Compute features and curvature.
 
         `events_per_fit` is n = N0 + N1 of a typical fit. The first `null_rows` events (None: all) follow the null;
         their second moments, or those of the `shaping` ones among them, are the ones that toys share.
         """
-        features = make_features(events, basis, precision=precision, memory=memory)
+        features = make_features(events, basis, precision=precision, memory=memory, arrays=arrays)
         rows = slice(0, len(events) if null_rows is None else null_rows)
         found = Moments.of(features, _shaping_weights(weights, rows, shaping), rows)
-        shared = _shared(found, loss, penalty * events_per_fit, expected, weights)
+        shared = _shared(found, loss, penalty * events_per_fit, expected, weights, arrays)
         return cls(features, loss, penalty, expected, weights, found, shared, memory, rows.stop)
 
     def at_penalty(self, penalty: float, events_per_fit: float) -> Pool:
         """The same features and moments with another penalty."""
-        shared = _shared(self.moments, self.loss, penalty * events_per_fit, self.expected, self.weights)
+        shared = _shared(
+            self.moments, self.loss, penalty * events_per_fit, self.expected, self.weights, self.features.arrays
+        )
         return replace(self, penalty=penalty, shared=shared)
 
     @property
@@ -76,12 +81,14 @@ class Pool:
 
     def features_of(self, events: Array, precision: str) -> Features:
         """The features of other events."""
-        return make_features(events, self.features.basis, precision=precision, memory=self.memory)
+        return make_features(
+            events, self.features.basis, precision=precision, memory=self.memory, arrays=self.features.arrays
+        )
 
     @cached_property
     def score(self) -> Score:
         """The score statistic of these features."""
-        return Score(self.moments.eigenbasis, self.expected)
+        return Score(self.moments.eigenbasis, self.expected, self.features.arrays)
 
     def differences(self, draws: Sequence[Draw]) -> Array:
         """u of each draw along the eigenvectors, all that a score needs to know."""
@@ -141,6 +148,8 @@ def _shaping_weights(weights: Array | None, rows: slice, shaping: NDArray[np.int
     return found
 
 
-def _shared(found: Moments, loss: Loss, ridge: float, expected: float, weights: Array | None) -> Factored:
+def _shared(
+    found: Moments, loss: Loss, ridge: float, expected: float, weights: Array | None, arrays: Arrays
+) -> Factored:
     convex = weights is None or bool((weights >= 0).all())
-    return Factored(null_curvature(loss) * expected * found.second, ridge, convex=convex)
+    return Factored(null_curvature(loss) * expected * found.second, ridge, convex=convex, arrays=arrays)

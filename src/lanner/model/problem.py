@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.model.arrays import Values
 from lanner.model.features import Features
 from lanner.model.kernel import Array
-from lanner.model.loss import Loss, Values, exp_capped, statistic_sum
+from lanner.model.loss import Loss, exp_capped, statistic_sum
 from lanner.model.rows import sum_over_rows
 from lanner.model.weightings import Weightings
 
@@ -50,26 +51,28 @@ class Problem:
     loss: Loss
     ridge: Array  # (B,)
     # Where the loss is expanded to second order: nowhere, at f = 0, or at the f of these coefficients.
-    anchor: Array | str | None = None
+    anchor: Values | str | None = None
 
     def take(self, fits: NDArray[np.bool_] | NDArray[np.intp]) -> Problem:
         """Some of the fits."""
-        anchor = self.anchor[:, fits] if isinstance(self.anchor, np.ndarray) else self.anchor
+        anchor = self.anchor
+        if anchor is not None and not isinstance(anchor, str):
+            anchor = self.features.arrays.take(anchor, np.arange(len(self.weightings))[fits], axis=1)
         return replace(self, weightings=self.weightings.take(fits), ridge=self.ridge[fits], anchor=anchor)
 
-    def evaluate(self, w: Array) -> tuple[Array, Array]:
-        """t and the gradient of J at w, for each fit: one pass over the events."""
-        features = self.features
+    def evaluate(self, w: Values) -> tuple[Array, Values]:
+        """t (on the host) and the gradient of J at w (where the features are), for each fit: one pass over them."""
+        features, arrays = self.features, self.features.arrays
         dtype = features.dtype
-        lifted = features.lift(w) if w.any() else None
-        anchored = features.lift(self.anchor) if isinstance(self.anchor, np.ndarray) else None
+        lifted = features.lift(w) if bool(arrays.xp.any(w != 0)) else None
+        anchored = None if self.anchor is None or isinstance(self.anchor, str) else features.lift(self.anchor)
         batch = len(self.weightings)
-        zero = np.zeros((1, 1), dtype)
+        zero = arrays.zeros((1, 1), dtype)
 
         def block_sums(rows: slice) -> tuple[Values, Values]:
             block = features.block(rows)
-            v0, v1 = self.weightings.block(rows, dtype)
-            f = block @ lifted if lifted is not None else np.zeros((len(block), batch), dtype)
+            v0, v1 = self.weightings.block(rows, dtype, arrays)
+            f = block @ lifted if lifted is not None else arrays.zeros((block.shape[0], batch), dtype)
             exp_f = exp_capped(f)
             t = statistic_sum(f, exp_f, v0, v1)
             if self.anchor is None:
@@ -81,13 +84,10 @@ class Problem:
             residual = self.loss.weight(v0, v1) * slope - v1
             return t, block.T @ residual
 
-        t, g = sum_over_rows(len(features), min(rows_per_block(batch), features.max_rows), block_sums)
-        return t, features.lower(g) + self.ridge * w
-
-
-def rows_per_block(batch: int) -> int:
-    """Rows whose f, weights and residuals stay in cache (a few MB)."""
-    return int(np.clip(2**19 // max(batch, 1), 256, 4096))
+        t, g = sum_over_rows(
+            len(features), min(arrays.rows_per_block(batch), features.max_rows), block_sums, arrays=arrays
+        )
+        return arrays.get(t), features.lower(g) + arrays.put(self.ridge) * w
 
 
 def cut_back(before: Array, after: Array) -> Array:

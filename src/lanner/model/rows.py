@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanner.machine import worker_threads
+from lanner.model.arrays import NUMPY, Arrays, Values
 
 S = TypeVar("S")
 T = TypeVar("T")
-Sums = tuple[NDArray[np.float64], ...]
 
 # Partial sums are kept by segment, not by thread, and added in order: the result then depends neither on
 # the number of threads nor on which of them was faster.
@@ -35,25 +34,32 @@ def blocks(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def sum_over_rows(n: int, size: int, block_sums: Callable[[slice], Sequence[NDArray[Any]]]) -> Sums:
+def sum_over_rows(
+    n: int, size: int, block_sums: Callable[[slice], Sequence[Values]], arrays: Arrays = NUMPY
+) -> tuple[Values, ...]:
     """Add up `block_sums(rows)` over blocks of at most `size` of the n rows, in double precision."""
     work = blocks(n, size)
     segments = [work[s.start : s.stop] for s in blocks(len(work), -(-len(work) // SEGMENTS))]
 
-    def add(total: Sums, more: Sequence[NDArray[Any]]) -> Sums:
+    def add(total: tuple[Values, ...], more: Sequence[Values]) -> tuple[Values, ...]:
         for t, m in zip(total, more, strict=True):
             t += m
         return total
 
-    def segment_sums(segment: list[slice]) -> Sums:
-        total: Sums | None = None
+    def segment_sums(segment: list[slice]) -> tuple[Values, ...]:
+        total: tuple[Values, ...] | None = None
         for rows in segment:
             part = block_sums(rows)
-            total = tuple(np.array(p, dtype=np.float64) for p in part) if total is None else add(total, part)
+            total = tuple(_double(arrays, p) for p in part) if total is None else add(total, part)
         assert total is not None  # every segment has at least one block
         return total
 
-    return reduce(add, _map(segment_sums, segments))
+    return reduce(add, _map(segment_sums, segments) if arrays.threaded else map(segment_sums, segments))
+
+
+def _double(arrays: Arrays, x: Values) -> Values:
+    """A copy, to add to."""
+    return np.array(x, dtype=np.float64) if arrays.xp is np else arrays.xp.astype(x, arrays.xp.float64)
 
 
 def for_rows(n: int, size: int, do: Callable[[slice], None]) -> None:

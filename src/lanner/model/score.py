@@ -15,15 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from lanner.model.arrays import NUMPY, Arrays, Values
 from lanner.model.curvature import Eigenbasis
 from lanner.model.features import Features, StoredFeatures
 from lanner.model.kernel import Array
-from lanner.model.problem import Solution, rows_per_block
+from lanner.model.problem import Solution
 from lanner.model.rows import for_rows, in_parallel, sum_over_rows
 from lanner.model.weightings import Draw, Weightings
 
@@ -38,10 +39,15 @@ class Score:
 
     basis: Eigenbasis
     expected: float  # N(0)
+    arrays: Arrays = NUMPY  # where the u are
 
-    def rotate(self, u: Array) -> Array:
-        """u (r, B) along the eigenvectors, in units of the square root of the expected events."""
-        return np.asarray(self.basis.vectors.T @ u / self.expected**0.5)
+    @cached_property
+    def _vectors(self) -> Values:
+        return self.arrays.put(self.basis.vectors)
+
+    def rotate(self, u: Values) -> Array:
+        """u (r, B) along the eigenvectors, in units of the square root of the expected events; on the host."""
+        return self.arrays.get(self._vectors.T @ u / self.expected**0.5)
 
     def statistic(self, rotated: Array, rho: float) -> Array:
         """q of each column."""
@@ -68,11 +74,11 @@ class Score:
 
 def differences(
     features: Features, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Callable[[], Array]
-) -> Array:
+) -> Values:
     """u = sum_{S1} phi - a0 sum_{S0} phi of each draw, (r, B); `total` gives the sum over all of a pool's reference."""
     changed = max(len(d.data) + len(d.left_out) for d in draws)
     if isinstance(features, StoredFeatures) and changed < GATHER * len(features):
-        return _gathered(features.phi, draws, expected=expected, weights=weights, total=total())
+        return _gathered(features, draws, expected=expected, weights=weights, total=total())
     # A row for each draw, which is quick to fill, seen as a column.
     roles = np.stack(in_parallel(Draw.roles, draws, together=_TOGETHER)).T
     if weights is None:
@@ -82,22 +88,24 @@ def differences(
     return weighted_difference(features, weightings)
 
 
-def weighted_difference(features: Features, weightings: Weightings) -> Array:
+def weighted_difference(features: Features, weightings: Weightings) -> Values:
     """The same from what every event weighs in every fit: one product."""
+    arrays = features.arrays
 
-    def block_sums(rows: slice) -> tuple[NDArray[np.floating]]:
-        v0, v1 = weightings.block(rows, features.dtype)
+    def block_sums(rows: slice) -> tuple[Values]:
+        v0, v1 = weightings.block(rows, features.dtype, arrays)
         v1 -= v0
         return (features.block(rows).T @ v1,)
 
-    size = min(rows_per_block(len(weightings)), features.max_rows)
-    return features.lower(sum_over_rows(len(features), size, block_sums)[0])
+    size = min(arrays.rows_per_block(len(weightings)), features.max_rows)
+    return features.lower(sum_over_rows(len(features), size, block_sums, arrays=arrays)[0])
 
 
 def _gathered(
-    phi: NDArray[np.floating], draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Array
-) -> Array:
+    features: StoredFeatures, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Array
+) -> Values:
     """From the rows that are data or left out: the rest of the reference is its total less those."""
+    phi, arrays = features.phi, features.arrays
     u = np.empty((len(draws), phi.shape[1]))
     whole = draws[0].reference if weights is None else float(weights[: draws[0].reference].sum())
 
@@ -111,12 +119,19 @@ def _gathered(
             missing *= scale[k]
             missing[: len(d.data)] += 1.0
             entries.append(missing)
-        ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
-        taken = sparse.csr_array(
-            (np.concatenate(entries).astype(phi.dtype), np.concatenate(rows), ends), shape=(len(some), len(phi))
-        )
-        u[part] = taken @ phi
+        if arrays.xp is np:
+            ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+            taken = sparse.csr_array(
+                (np.concatenate(entries).astype(phi.dtype), np.concatenate(rows), ends), shape=(len(some), len(phi))
+            )
+            u[part] = taken @ phi
+        else:
+            for k, (r, entry) in enumerate(zip(rows, entries, strict=True)):
+                u[part.start + k] = arrays.get(arrays.put(entry, features.dtype) @ arrays.take(phi, r, axis=0))
         u[part] -= scale[:, None] * total
 
-    for_rows(len(draws), _TOGETHER, fill)
-    return u.T
+    if arrays.threaded:
+        for_rows(len(draws), _TOGETHER, fill)
+    else:
+        fill(slice(0, len(draws)))
+    return arrays.put(u.T)

@@ -11,6 +11,7 @@ import numpy as np
 
 from lanner.errors import ConvergenceWarning, InputError
 from lanner.machine import require_memory
+from lanner.model.arrays import arrays_on
 from lanner.model.centers import MAX_RANK, choose_pivots, trace_tolerance
 from lanner.model.curvature import Eigenbasis, Factored, Spectrum, moments, second_moment
 from lanner.model.falkon import FalkonProblem, minimise_falkon
@@ -48,6 +49,7 @@ class Settings:
     trace_error: float | None = None
     max_rank: int = MAX_RANK
     statistic: str = "likelihood-ratio"
+    device: str = "cpu"
 
     @property
     def goal(self) -> float:
@@ -99,7 +101,8 @@ def fit_single(
     rank = min(len(candidates), settings.max_rank)
     require_memory(8 * len(candidates) * min(rank, 256), memory, f"choosing pivots among {len(candidates)} candidates")
     basis = choose_pivots(candidates, kernel, trace_error=trace_error, max_rank=rank, rng=rng, memory=memory)
-    features = make_features(events, basis, precision=settings.precision, memory=memory)
+    arrays = arrays_on(settings.device)
+    features = make_features(events, basis, precision=settings.precision, memory=arrays.budget(memory), arrays=arrays)
     if settings.statistic == "score":
         return _by_score(features, weighting, ridges[-1], settings)
     return _by_newton(features, weighting, ridges, settings)
@@ -111,7 +114,7 @@ def _by_score(features: Features, weighting: Weightings, ridge: float, settings:
     first_data = int(np.count_nonzero(weighting.roles[:, 0] == REFERENCE))
     expected = float(v0.sum())
     first, second = moments(features, v0[:first_data], slice(0, first_data))
-    score = Score(Eigenbasis.of(first / expected, second / expected), expected)
+    score = Score(Eigenbasis.of(first / expected, second / expected), expected, features.arrays)
     rotated = score.rotate(weighted_difference(features, weighting))
     solution = score.solution(rotated, ridge / (expected * null_curvature(settings.loss)))
     w = solution.coefficients[:, 0]
@@ -144,7 +147,7 @@ def _by_newton(features: Features, weighting: Weightings, ridges: Sequence[float
         last = stage + 1 == len(ridges)
         solution = minimise(
             Problem(features, weighting, loss, np.array([ridge])),
-            Factored(curvature, ridge, convex=convex),
+            Factored(curvature, ridge, convex=convex, arrays=features.arrays),
             newton_steps=settings.newton_steps if last else 1,
             tolerance=settings.goal,
             start=None if solution is None else solution.coefficients,
@@ -259,6 +262,7 @@ def check_settings(
     trace_error: float | None,
     max_rank: int = MAX_RANK,
     statistic: str = "likelihood-ratio",
+    device: str = "cpu",
 ) -> Settings:
     """Settings from what a user gave, or an `InputError` that says what to give."""
     several = isinstance(penalty, Sequence | np.ndarray) and not isinstance(penalty, str) and np.ndim(penalty) == 1
@@ -284,4 +288,10 @@ def check_settings(
         raise InputError(f"statistic={statistic!r} is not known; choose one of {', '.join(map(repr, STATISTICS))}")
     if statistic == "score" and solver != "newton":
         raise InputError(f"statistic='score' needs no solver, and solver={solver!r} has no eigenvalues: leave it out")
-    return Settings(loss, penalties, newton_steps, solver, precision, tolerance, trace_error, max_rank, statistic)
+    if device != "cpu":
+        arrays_on(device)  # an error now, and not after the events are read
+        if solver == "falkon":
+            raise InputError(f"device={device!r}: solver='falkon' runs on the CPU alone; use solver='newton'")
+    return Settings(
+        loss, penalties, newton_steps, solver, precision, tolerance, trace_error, max_rank, statistic, device
+    )

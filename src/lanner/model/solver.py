@@ -25,6 +25,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.model.arrays import Arrays, Values, column_dots
 from lanner.model.curvature import Factored
 from lanner.model.kernel import Array
 from lanner.model.newton import refine
@@ -59,10 +60,11 @@ def minimise(
     w = start
     for step in range(newton_steps):
         # One Newton step is the minimum of the loss's second-order expansion.
-        expanded = replace(problem, anchor="zero" if w is None else w)
+        expanded = replace(problem, anchor="zero" if w is None else problem.features.arrays.put(w))
         done = _descend(expanded, shared, tolerance, max_iterations, w, progress if step + 1 == newton_steps else None)
         if not done.converged.all():  # far from f = 0 the shared curvature may not do: solve with the fit's own
-            done = refine(problem, done, tolerance=tolerance, steps_from=start_of_step(problem, w))
+            start_here = np.zeros_like(done.coefficients) if w is None else w
+            done = refine(problem, done, tolerance=tolerance, steps_from=start_here)
         w = done.coefficients
         solutions.append(done)
     return replace(
@@ -73,9 +75,12 @@ def minimise(
     )
 
 
-def start_of_step(problem: Problem, w: Array | None) -> Array:
+def start_of_step(problem: Problem, w: Array | None) -> Values:
     """Where a Newton step starts: w, or 0."""
-    return np.zeros((problem.features.basis.rank, len(problem.weightings))) if w is None else w
+    arrays = problem.features.arrays
+    if w is None:
+        return arrays.zeros((problem.features.basis.rank, len(problem.weightings)), np.dtype(np.float64))
+    return arrays.put(w)
 
 
 def _descend(
@@ -86,6 +91,8 @@ def _descend(
     start: Array | None,
     progress: Callable[[int], None] | None,
 ) -> Solution:
+    # Coefficients and gradients (r, B) are where the features are; what steers, a number a fit, is on the host.
+    arrays = problem.features.arrays
     batch, rank = len(problem.weightings), problem.features.basis.rank
     out = Solution(
         coefficients=np.zeros((rank, batch)),
@@ -95,9 +102,9 @@ def _descend(
         decrement=np.full(batch, np.inf),
     )
     fits = np.arange(batch)  # which fits the columns below belong to
-    w = start_of_step(problem, start).copy()
+    w = start_of_step(problem, start)
     t, g = problem.evaluate(w)
-    history = _History(shared)
+    history = _History(shared, arrays)
     direction, decrement = history.direction(g)
     # A fit that a large penalty holds at |f| << 1 statistical error has less to gain, and less to leave.
     goal = tolerance * np.minimum(1.0, decrement)
@@ -107,7 +114,7 @@ def _descend(
         leaving = done | (iteration > max_iterations)
         if leaving.any():
             left = fits[leaving]
-            out.coefficients[:, left] = w[:, leaving]
+            out.coefficients[:, left] = arrays.get(arrays.take(w, np.flatnonzero(leaving), axis=1))
             out.statistic[left] = t[leaving]
             out.converged[left] = done[leaving]
             out.iterations[left] = iteration
@@ -118,22 +125,21 @@ def _descend(
             if not stay.any():
                 break
             fits, problem = fits[stay], problem.take(stay)
-            w, g, t, step, decrement = w[:, stay], g[:, stay], t[stay], step[stay], decrement[stay]
-            goal = goal[stay]
-            direction = direction[:, stay]
-            history.keep(stay)
-        trial = w + step * direction
+            t, step, decrement, goal = t[stay], step[stay], decrement[stay], goal[stay]
+            w, g, direction = (arrays.take(x, np.flatnonzero(stay), axis=1) for x in (w, g, direction))
+            history.keep(np.flatnonzero(stay))
+        trial = w + arrays.put(step) * direction
         t_trial, g_trial = problem.evaluate(trial)
-        before = np.einsum("ij,ij->j", g, direction)  # < 0
-        after = np.einsum("ij,ij->j", g_trial, direction)
+        before = arrays.get(column_dots(g, direction))  # < 0
+        after = arrays.get(column_dots(g_trial, direction))
         accepted = after <= OVERSHOOT * -before
-        history.add(np.where(accepted, trial - w, 0.0), np.where(accepted, g_trial - g, 0.0))
-        w = np.where(accepted, trial, w)
-        g = np.where(accepted, g_trial, g)
+        history.add(arrays.where(accepted, trial - w, 0.0), arrays.where(accepted, g_trial - g, 0.0))
+        w = arrays.where(accepted, trial, w)
+        g = arrays.where(accepted, g_trial, g)
         t = np.where(accepted, t_trial, t)
         step = np.where(accepted, 1.0, step * cut_back(before, after))
         new_direction, new_decrement = history.direction(g)
-        direction = np.where(accepted, new_direction, direction)
+        direction = arrays.where(accepted, new_direction, direction)
         decrement = np.where(accepted, new_decrement, decrement)
         log.debug("iteration %d: %d fits, decrement up to %.2g", iteration, len(fits), decrement.max())
     return out
@@ -142,30 +148,33 @@ def _descend(
 class _History:
     """What the gradients have told of the curvature beyond the shared one (limited-memory BFGS, per fit)."""
 
-    def __init__(self, shared: Factored) -> None:
-        self._shared = shared
-        self._pairs: list[tuple[Array, Array, Array]] = []  # steps (r, B), gradient changes (r, B), 1 / s.y
+    def __init__(self, shared: Factored, arrays: Arrays) -> None:
+        self._shared, self._arrays = shared, arrays
+        self._pairs: list[tuple[Values, Values, Values]] = []  # steps (r, B), gradient changes (r, B), 1 / s.y
 
-    def add(self, s: Array, y: Array) -> None:
-        sy = np.einsum("ij,ij->j", s, y)
+    def add(self, s: Values, y: Values) -> None:
+        sy, ss, yy = (self._arrays.get(column_dots(a, b)) for a, b in ((s, y), (s, s), (y, y)))
         # Rounding, or a rejected step: no curvature seen. A zero here makes the pair a no-op.
-        seen = sy > 1e-10 * np.sqrt(np.einsum("ij,ij->j", s, s) * np.einsum("ij,ij->j", y, y))
-        self._pairs.append((s, y, np.where(seen, 1 / np.where(seen, sy, 1.0), 0.0)))
+        seen = sy > 1e-10 * np.sqrt(ss * yy)
+        self._pairs.append((s, y, self._arrays.put(np.where(seen, 1 / np.where(seen, sy, 1.0), 0.0))))
         del self._pairs[:-MEMORY]
 
-    def keep(self, fits: NDArray[np.bool_]) -> None:
-        self._pairs = [(s[:, fits], y[:, fits], rho[fits]) for s, y, rho in self._pairs]
+    def keep(self, fits: NDArray[np.intp]) -> None:
+        take = self._arrays.take
+        self._pairs = [
+            (take(s, fits, axis=1), take(y, fits, axis=1), take(rho, fits, axis=0)) for s, y, rho in self._pairs
+        ]
 
-    def direction(self, g: Array) -> tuple[Array, Array]:
+    def direction(self, g: Values) -> tuple[Values, Array]:
         """The step -B^-1 g and the decrement sqrt(g^T B^-1 g), with what is known of the curvature B."""
-        q = g.copy()
+        q = g
         alphas = []
         for s, y, rho in reversed(self._pairs):
-            alpha = rho * np.einsum("ij,ij->j", s, q)
-            q -= alpha * y
+            alpha = rho * column_dots(s, q)
+            q = q - alpha * y
             alphas.append(alpha)
         p = self._shared.solve(q)
         for (s, y, rho), alpha in zip(self._pairs, reversed(alphas), strict=True):
-            p += (alpha - rho * np.einsum("ij,ij->j", y, p)) * s
-        decrement = np.sqrt(np.maximum(np.einsum("ij,ij->j", g, p), 0.0))
+            p += (alpha - rho * column_dots(y, p)) * s
+        decrement = np.sqrt(np.maximum(self._arrays.get(column_dots(g, p)), 0.0))
         return -p, decrement

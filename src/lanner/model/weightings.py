@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.model.arrays import NUMPY, Arrays, Values
+
 UNUSED, REFERENCE, DATA = 0, 1, 2
 
 
@@ -82,13 +84,13 @@ class Weightings:
         """Some of the fits."""
         return replace(self, roles=np.ascontiguousarray(self.roles[:, fits]), scale=self.scale[fits])
 
-    def block(self, rows: slice, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """v0 and v1 of some events, (rows, B)."""
-        roles = self.roles[rows]
-        v0 = (roles == REFERENCE) * self.scale.astype(dtype)
-        v1 = (roles == DATA).astype(dtype)
+    def block(self, rows: slice, dtype: np.dtype[Any], arrays: Arrays = NUMPY) -> tuple[Values, Values]:
+        """v0 and v1 of some events, (rows, B), where `arrays` says."""
+        roles = arrays.put(self.roles[rows])
+        v0 = arrays.cast(roles == REFERENCE, dtype) * arrays.put(self.scale, dtype)
+        v1 = arrays.cast(roles == DATA, dtype)
         if self.weights is not None:
-            v0 *= self.weights[rows, None].astype(dtype)
+            v0 *= arrays.put(self.weights[rows, None], dtype)
         if self.data_weights is not None:
-            v1 *= self.data_weights[rows, None].astype(dtype)
+            v1 *= arrays.put(self.data_weights[rows, None], dtype)
         return v0, v1

@@ -16,11 +16,13 @@ from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.files import write_atomically
 from lanner.inference.combination import frozen_toys
-from lanner.inference.ladder import Ladder
+from lanner.inference.ladder import Recipe
 from lanner.inference.plan import Plan
 from lanner.machine import memory_budget
+from lanner.model.arrays import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
+from lanner.run.executor import Executor, executor_of
 from lanner.run.judge import Judge
 from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, default_toys, plan_search
 from lanner.run.result import SearchResult
@@ -56,6 +58,8 @@ def calibrate(
     output: str | Path,
     toys: int | None = None,
     memory: float | str | None = None,
+    executor: Executor | str = "local",
+    device: str = "cpu",
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Calibration:
@@ -64,6 +68,7 @@ def calibrate(
     A calibration that is there already, of the same reference and settings, is extended to `toys`.
     """
     check_expected(expected)
+    arrays_on(device)
     reference = check_sample(reference, "reference", MIN_REFERENCE)
     fit = FitOptions(**options)
     if fit.null != "reference":
@@ -72,8 +77,8 @@ def calibrate(
     plans = plan_search(reference, None, expected=expected, options=fit, memory=budget)
     toys = default_toys(plans) if toys is None else toys
     folder = Path(output)
-    ladder = Ladder.prepare(plans, reference, None, memory=budget)
-    made = run_toys(ladder, toys, folder=folder / "toys", events_digest=_digest(reference), progress=progress)
+    with executor_of(executor).start(Recipe(plans, reference, device=device), memory=budget) as workers:
+        made = run_toys(workers, toys, folder=folder / "toys", events_digest=_digest(reference), progress=progress)
     buffer = io.BytesIO()
     arrays = {"features": reference.features} | ({} if reference.weights is None else {"weights": reference.weights})
     np.savez(buffer, **arrays)
@@ -120,6 +125,7 @@ def apply(
     *,
     expected: float | None = None,
     memory: float | str | None = None,
+    device: str = "cpu",
 ) -> SearchResult:
     """Test data against a calibration: one fit, no toy. Data or an expectation it was not made for are refused."""
     start = time.perf_counter()
@@ -133,8 +139,10 @@ def apply(
             )
         data = match_columns(calibration.reference, check_sample(data, "data", MIN_DATA))
         check_count(plan, len(data))
-        ladder = Ladder.prepare(calibration.plans, calibration.reference, data, memory=memory_budget(memory))
-        result = Judge(ladder, calibration.combination).result(calibration.toys, frozen_toys(len(calibration)))
+        recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
+        result = Judge(recipe.prepare(memory_budget(memory)), calibration.combination).result(
+            calibration.toys, frozen_toys(len(calibration))
+        )
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
 
 

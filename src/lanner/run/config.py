@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lanner.errors import InputError
+from lanner.run.cluster import Dask
+from lanner.run.executor import Executor, Local
 
 Name = str
 
@@ -54,6 +56,14 @@ class Config(BaseModel):
     clip: float | None = Field(default=None, gt=0)
     optimiser: Literal["newton", "adam"] = "newton"
     epochs: int | None = Field(default=None, ge=1)
+    device: str = "cpu"
+    executor: Literal["local", "dask"] | None = None
+    scheduler: str | None = None
+    workers: int | None = Field(default=None, ge=1)
+    threads: int | None = Field(default=None, ge=1)
+    tls_ca: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
 
     def fit_options(self) -> dict[str, Any]:
         """The settings that `search`, `calibrate`, `power` and `tune` take as keyword arguments."""
@@ -63,6 +73,16 @@ class Config(BaseModel):
         )  # fmt: skip
         chosen = {name: getattr(self, name) for name in names}
         return chosen | {"scaling": None if self.scaling == "none" else self.scaling}
+
+    def executor_chosen(self) -> Executor:
+        """Who makes the toys. An address or a number of workers means Dask."""
+        names = ("scheduler", "workers", "threads", "tls_ca", "tls_cert", "tls_key")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.executor == "local" and given:
+            raise InputError(f"{', '.join(given)}: for Dask, but executor=local; leave out one or the other")
+        if self.executor == "dask" or given:
+            return Dask(**given)
+        return Local()
 
 
 def load_config(path: str | Path) -> dict[str, Any]:

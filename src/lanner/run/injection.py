@@ -9,11 +9,13 @@ from typing import Any
 
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
-from lanner.inference.ladder import Ladder
+from lanner.inference.ladder import Ladder, Recipe
 from lanner.inference.toys import ReferenceScheme
 from lanner.machine import memory_budget
+from lanner.model.arrays import arrays_on
 from lanner.model.fit import MIN_REFERENCE
 from lanner.model.problem import Solution
+from lanner.run.executor import Workers
 from lanner.run.planning import FitOptions, check_expected, check_sample, plan_search
 from lanner.run.store import array_digest
 from lanner.run.toys import ToyRun, run_toys
@@ -25,14 +27,13 @@ Progress = Callable[[int, int], None]
 class Injection:
     """A reference and a signal, ready for toys with any number of signal events."""
 
-    ladder: Ladder
-    reference: Sample
-    signal: Sample
+    recipe: Recipe
     alone: bool
     folder: Path | None
+    budget: int
 
     @classmethod
-    def prepare(
+    def plan(
         cls,
         reference: Any,
         signal: Any,
@@ -42,43 +43,62 @@ class Injection:
         alone: bool = False,
         output: str | Path | None = None,
         memory: float | str | None = None,
+        device: str = "cpu",
     ) -> Injection:
-        """Check the samples, plan, and compute features."""
+        """Check the samples and plan."""
         check_expected(expected)
+        arrays_on(device)
         if options.null != "reference":
             raise InputError(f"null={options.null!r}: the power is that of null='reference'")
         reference = check_sample(reference, "reference", MIN_REFERENCE)
         signal = match_columns(reference, check_sample(signal, "signal", 1), labels=("reference", "signal"))
         budget = memory_budget(memory)
         plans = plan_search(reference, None, expected=expected, options=options, memory=budget)
-        ladder = Ladder.prepare(plans, reference, signal, memory=budget)
-        return cls(ladder, reference, signal, alone, None if output is None else Path(output))
+        return cls(
+            Recipe(plans, reference, signal, device=device), alone, None if output is None else Path(output), budget
+        )
 
-    def null(self, toys: int, progress: Progress | None = None) -> ToyRun:
+    @property
+    def signal(self) -> Sample:
+        """The signal events."""
+        assert self.recipe.data is not None
+        return self.recipe.data
+
+    def null(self, workers: Workers, toys: int, progress: Progress | None = None) -> ToyRun:
         """Null toys."""
+        reference = self.recipe.reference
         return run_toys(
-            self.ladder,
+            workers,
             toys,
             folder=None if self.folder is None else self.folder / "toys",
-            events_digest=array_digest(self.reference.features, self.reference.weights),
+            events_digest=array_digest(reference.features, reference.weights),
             progress=progress,
         )
 
-    def toys(self, mean: float, experiments: int, *, label: str, progress: Progress | None = None) -> ToyRun:
+    def toys(
+        self, workers: Workers, mean: float, experiments: int, *, label: str, progress: Progress | None = None
+    ) -> ToyRun:
         """Toys with Poisson(mean) signal events, kept under the signal's label."""
-
-        scheme = self.ladder.first.scheme
-        assert isinstance(scheme, ReferenceScheme)
-
-        def fit(numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
-            return self.ladder.fit([scheme.with_signal(i, mean, alone=self.alone) for i in numbers], told)
-
+        reference = self.recipe.reference
         return run_toys(
-            self.ladder,
+            workers,
             experiments,
             folder=None if self.folder is None else self.folder / f"{label}-{mean:g}",
-            events_digest=array_digest(self.reference.features, self.reference.weights, self.signal.features),
+            events_digest=array_digest(reference.features, reference.weights, self.signal.features),
             about={"signal_events": float(mean), "alone": self.alone},
-            fit=fit,
+            task=_WithSignal(mean, self.alone),
             progress=progress,
         )
+
+
+@dataclass(frozen=True)
+class _WithSignal:
+    """Makes toys with a signal, wherever it is sent."""
+
+    mean: float
+    alone: bool
+
+    def __call__(self, ladder: Ladder, numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
+        scheme = ladder.first.scheme
+        assert isinstance(scheme, ReferenceScheme)
+        return ladder.fit([scheme.with_signal(i, self.mean, alone=self.alone) for i in numbers], told)

@@ -17,10 +17,11 @@ from lanner.inference.scales import deviation_of
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import z_of_log_p
 from lanner.model.problem import Solution
+from lanner.run.executor import BAND_TOYS
 from lanner.run.frozen import Frozen
 from lanner.run.result import Combined, ScaleResult, SearchResult
 from lanner.run.store import sample_digest
-from lanner.run.toys import BAND_TOYS, ToyRun
+from lanner.run.toys import ToyRun
 
 DRAWS = 5  # of the reference, for the data's fit
 

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError, LannerWarning
 from lanner.events import Sample
+from lanner.events.rows import ScaledRows
 from lanner.events.sample import check_varies
 from lanner.inference.combination import check_combination
 from lanner.inference.plan import MIN_RATIO, Plan, make_plan
 from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.tuning import Tuning, tune
+from lanner.model.curvature import MOST_ROWS
 from lanner.model.fit import check_enough
 from lanner.model.loss import loss_by_name
 from lanner.model.single import STATISTICS, Settings, check_settings
@@ -112,12 +114,14 @@ def plan_search(
     )
     plan = replace(plan, statistic=statistic)
     if statistic == "score" and options.null == "reference":
-        plan = replace(plan, apart=max(plan.centers, min(len(reference) // _APART, plan.reference_size // 2)))
+        apart = min(len(reference) // _APART, plan.reference_size // 2, MOST_ROWS)
+        plan = replace(plan, apart=max(plan.centers, apart))
     chosen = list(plan.chosen)
     widths = [plan.width]
     if options.width is None:
-        events = reference.features if options.null != "permutation" or data is None else _pooled(reference, data)
-        widths = ladder_of_widths(plan.scaling.apply(events), generator(plan.seed, Stream.WIDTH))
+        samples = (reference,) if options.null != "permutation" or data is None else (reference, data)
+        events = ScaledRows(tuple(s.features for s in samples), plan.scaling)
+        widths = ladder_of_widths(events, generator(plan.seed, Stream.WIDTH))
         low, high = QUANTILES
         chosen = [c for c in chosen if not c.startswith("width ")] + [
             f"widths {', '.join(f'{w:.3g}' for w in widths)}: in equal ratios from the {low:.0%} to the {high:.0%} "

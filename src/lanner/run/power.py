@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.inference.combination import frozen_toys
 from lanner.inference.null import Null
+from lanner.run.executor import Executor, executor_of
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions, default_toys
@@ -114,6 +115,8 @@ def power(
     label: str = "signal",
     output: str | Path | None = None,
     memory: float | str | None = None,
+    executor: Executor | str = "local",
+    device: str = "cpu",
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Power:
@@ -123,10 +126,10 @@ def power(
     of `signal_events`; or, with `alone`, Poisson(s) events of the signal and nothing else, where that is a model of all
     data (an interference, another simulator). `options` are those of `search`; all toys are kept in `output`, from
     which an interrupted run resumes, those with the signal under its `label`: several signals can share one folder and
-    its null toys.
+    its null toys. `executor` is who makes them.
     """
     fit = FitOptions(**options)
-    injection = Injection.prepare(
+    injection = Injection.plan(
         reference,
         signal,
         expected=expected,
@@ -134,6 +137,7 @@ def power(
         alone=alone,
         output=output,
         memory=memory,
+        device=device,
     )
     largest = max(signal_events, default=0.0)
     if not signal_events or min(signal_events) < 0 or largest + 5 * largest**0.5 > len(injection.signal):
@@ -141,19 +145,20 @@ def power(
             f"signal_events={list(signal_events)!r}: give strengths well below the {len(injection.signal)} events of "
             "the signal"
         )
-    toys = default_toys(injection.ladder.plans) if toys is None else toys
+    toys = default_toys(injection.recipe.plans) if toys is None else toys
     work = toys + experiments * len(signal_events)
 
     def told(before: int) -> Callable[[int, int], None] | None:
         return None if progress is None else lambda done, _: progress(before + done, work)
 
-    made = injection.null(toys, told(0))
-    how = Frozen.of(injection.ladder, fit.combination, made, frozen_toys(toys))
-    null = how.null(injection.ladder, made)
-    strengths = []
-    for k, mean in enumerate(signal_events):
-        found = injection.toys(mean, experiments, label=label, progress=told(toys + k * experiments))
-        strengths.append(_judged(mean, how.statistic(found.statistics), null))
+    with executor_of(executor).start(injection.recipe, memory=injection.budget) as workers:
+        made = injection.null(workers, toys, told(0))
+        how = Frozen.of(workers.ladder, fit.combination, made, frozen_toys(toys))
+        null = how.null(workers.ladder, made)
+        strengths = []
+        for k, mean in enumerate(signal_events):
+            found = injection.toys(workers, mean, experiments, label=label, progress=told(toys + k * experiments))
+            strengths.append(_judged(mean, how.statistic(found.statistics), null))
     return Power(null, tuple(strengths))
 
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from lanner.events import match_columns
 from lanner.inference.combination import MOST_FROZEN, frozen_toys
-from lanner.inference.ladder import Ladder
+from lanner.inference.ladder import Recipe
 from lanner.inference.plan import Generator
 from lanner.inference.sequential import Stopping
 from lanner.machine import memory_budget
+from lanner.model.arrays import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
+from lanner.run.executor import Executor, executor_of
 from lanner.run.judge import Judge
 from lanner.run.planning import (
     FitOptions,
@@ -58,6 +60,8 @@ def search(
     tolerance: float | None = None,
     trace_error: float | None = None,
     reference_size: int | None = None,
+    executor: Executor | str = "local",
+    device: str = "cpu",
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchResult:
     """Test whether the data follow the reference: a statistic of the two, the same of toys that do, and a count.
@@ -87,6 +91,8 @@ def search(
         generator: a function (n, rng) -> n events of the reference model, for null="generator".
         output: a folder in which to keep the toys: an interrupted search resumes from it, a later one adds to it.
         memory: budget in bytes or as "4 GB". None: half of what is free.
+        executor: who makes the toys: "local" (this process), "dask" (processes on this machine), or `lanner.Dask(...)`.
+        device: where features are kept and multiplied: "cpu" (NumPy), "torch" (on the CPU), "cuda" or "cuda:1".
         progress: called with the toys done and the toys asked for.
 
     >>> import lanner, numpy as np
@@ -98,6 +104,7 @@ def search(
     """
     start = time.perf_counter()
     check_expected(expected)
+    arrays_on(device)
     with collected_warnings() as said:
         reference = check_sample(reference, "reference", MIN_REFERENCE)
         data = match_columns(reference, check_sample(data, "data", MIN_DATA))
@@ -120,22 +127,23 @@ def search(
         budget = memory_budget(memory)
         plans = plan_search(reference, data, expected=expected, options=options, memory=budget)
         check_count(plans[0], len(data))
-        ladder = Ladder.prepare(plans, reference, data, memory=budget, make_events=generator)
         # Toys depend on the data only where those are relabelled.
         relabelled = [data.features] if options.null == "permutation" else []
         stopping = None if until_z is None else Stopping.until(until_z, p_precision, most=toys)
         number = default_toys(plans) if toys is None else toys
-        maker = ToyMaker.of(
-            ladder,
-            folder=None if output is None else Path(output) / "toys",
-            events_digest=array_digest(reference.features, reference.weights, *relabelled),
-            toys=number,
-        )
-        judge = Judge(ladder, combination)
-        if stopping is None:
-            result = judge.result(maker.first(number, progress), frozen_toys(number))
-        else:
-            result = _until(stopping, judge, maker, progress)
+        recipe = Recipe(plans, reference, data, generator, device)
+        with executor_of(executor).start(recipe, memory=budget) as workers:
+            maker = ToyMaker.of(
+                workers,
+                folder=None if output is None else Path(output) / "toys",
+                events_digest=array_digest(reference.features, reference.weights, *relabelled),
+                toys=number,
+            )
+            judge = Judge(workers.ladder, combination)
+            if stopping is None:
+                result = judge.result(maker.first(number, progress), frozen_toys(number))
+            else:
+                result = _until(stopping, judge, maker, progress)
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
 
 

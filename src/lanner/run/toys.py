@@ -1,11 +1,13 @@
-"""Run null toys batch by batch, through a store if there is one."""
+"""Toys batch by batch, through a store if there is one, whoever makes them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,13 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.inference.ladder import Ladder
 from lanner.inference.plan import Plan
-from lanner.model.problem import Solution
+from lanner.run.executor import Task, Workers
 from lanner.run.store import Batch, StoreError, ToyStore
-
-# Fits toys by their numbers at every scale, telling how many fits have ended.
-Fit = Callable[[Sequence[int], Callable[[int], None] | None], list[Solution]]
 
 BATCH = 100  # toys lost at most by an interruption, and enough for matrix products to run at full speed
 SCORE_BATCH = 1000  # the same where a toy needs no fit
-BAND_TOYS = 100  # toys whose ratio is kept for the bands of plots
+_LEAST = 16  # toys of a batch of one worker among several, for matrix products to be worth their name
+_ROUNDS = 4  # batches for each worker
 _POLL = 0.5  # seconds between looks at batches that another run is making
 
 
@@ -37,71 +37,129 @@ class ToyRun:
 
 
 def run_toys(
-    ladder: Ladder,
+    workers: Workers,
     toys: int,
     *,
     folder: Path | None,
     events_digest: str,
     progress: Callable[[int, int], None] | None = None,
-    fit: Fit | None = None,
+    task: Task = Ladder.fit_toys,
     about: dict[str, Any] | None = None,
 ) -> ToyRun:
     """Make (or read) the first `toys` toys. Interrupted, what is stored stays.
 
-    `fit` makes other toys than the null's by their numbers; `about` is what they depend on besides.
+    `task` makes other toys than the null's by their numbers; `about` is what they depend on besides.
     """
-    maker = ToyMaker.of(ladder, folder=folder, events_digest=events_digest, toys=toys, fit=fit, about=about)
+    maker = ToyMaker.of(workers, folder=folder, events_digest=events_digest, toys=toys, task=task, about=about)
     return maker.first(toys, progress)
 
 
 class ToyMaker:
-    """Makes toys or reads them from a store; asked for more, it goes on where it was."""
+    """Has toys made or reads them from a store; asked for more, it goes on where it was."""
 
-    def __init__(self, fit: Fit, store: ToyStore | None, size: int) -> None:
-        self._fit, self._store = fit, store
+    def __init__(self, workers: Workers, task: Task, store: ToyStore | None, size: int) -> None:
+        self._workers, self._task, self._store = workers, task, store
         self._size = size if store is None else store.batch_size
         self._done: dict[int, Batch] = {}
 
     @classmethod
     def of(
         cls,
-        ladder: Ladder,
+        workers: Workers,
         *,
         folder: Path | None,
         events_digest: str,
         toys: int,
-        fit: Fit | None = None,
+        task: Task = Ladder.fit_toys,
         about: dict[str, Any] | None = None,
     ) -> ToyMaker:
         """A maker of a ladder's toys, kept in a folder if there is one; `toys` is how many are wanted at first."""
         if toys < 1:
             raise InputError(f"toys={toys}: give a number of null toys, such as 300")
-        size = min(toys, batch_size(ladder))
-        store = None if folder is None else open_store(folder, ladder.plans, events_digest, about, batch_size=size)
-        return cls(fit or ladder.fit_toys, store, size)
+        size = batch_size(workers.ladder, toys, workers.number)
+        store = None
+        if folder is not None:
+            store = open_store(folder, workers.ladder.plans, events_digest, about, batch_size=size)
+        return cls(workers, task, store, size)
 
     def first(self, toys: int, progress: Callable[[int, int], None] | None = None) -> ToyRun:
         """The first `toys` toys."""
-        size = self._size
-        waiting = [first for first in range(0, toys, size) if first not in self._done]
-        report = _Reporter(toys, progress, done=min(len(self._done) * size, toys))
-        while waiting:
-            before = len(waiting)
-            for first in list(waiting):
-                batch = _make(self._fit, self._store, first, size, report)
-                if batch is not None:
-                    self._done[first] = batch
-                    waiting.remove(first)
-                    report.finished(min(first + size, toys) - first)
-            if waiting and len(waiting) == before:
+        firsts = range(0, toys, self._size)
+        report = _Reporter(toys, self._size, progress)
+        for first in firsts:
+            if first in self._done:
+                report.finished(first)
+        while waiting := [first for first in firsts if first not in self._done]:
+            with _Claims(self._store) as claims:
+                ours = self._ours(waiting, claims, report)
+                for batch in self._workers.batches(self._task, ours, self._size, report.fitted):
+                    if self._store is not None:
+                        self._store.write(batch)
+                    claims.release(batch.first)
+                    self._keep(batch, report)
+            if waiting == [first for first in firsts if first not in self._done]:
                 time.sleep(_POLL)  # other runs hold all that is left
-        return _joined([self._done[first] for first in range(0, toys, size)], toys)
+        return _joined([self._done[first] for first in firsts], toys)
+
+    def _ours(self, waiting: Sequence[int], claims: _Claims, report: _Reporter) -> Iterator[int]:
+        """The batches that are for us to make: neither stored, nor being made by another run."""
+        for first in waiting:
+            found = None if self._store is None else self._store.read(first)
+            if found is None:
+                if not claims.take(first):
+                    continue
+                # It may have been finished by another run between the look and the claim.
+                found = None if self._store is None else self._store.read(first)
+                if found is None:
+                    yield first
+                    continue
+                claims.release(first)
+            self._keep(found, report)
+
+    def _keep(self, batch: Batch, report: _Reporter) -> None:
+        self._done[batch.first] = batch
+        report.finished(batch.first)
 
 
-def batch_size(ladder: Ladder) -> int:
-    """How many toys to make together: as many as memory allows, and as few as one would not mind to lose."""
+class _Claims:
+    """The batches that this run has claimed and not yet finished."""
+
+    def __init__(self, store: ToyStore | None) -> None:
+        self._store = store
+        self._held: dict[int, ExitStack] = {}
+
+    def __enter__(self) -> _Claims:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for first in list(self._held):
+            self.release(first)
+
+    def take(self, first: int) -> bool:
+        """Whether the batch is ours to make."""
+        if self._store is None:
+            return True
+        held = ExitStack()
+        if held.enter_context(self._store.claim(first)):
+            self._held[first] = held
+            return True
+        held.close()
+        return False
+
+    def release(self, first: int) -> None:
+        if first in self._held:
+            self._held.pop(first).close()
+
+
+def batch_size(ladder: Ladder, toys: int = SCORE_BATCH, workers: int = 1) -> int:
+    """How many toys to make together: as many as memory allows, and as few as one would not mind to lose.
+
+    Several workers get several batches each, so that none of them waits long for the last.
+    """
     wanted = SCORE_BATCH if all(p.statistic == "score" for p in ladder.plans) else BATCH
-    return min(wanted, ladder.batch_size(wanted))
+    if workers > 1:
+        wanted = min(wanted, max(_LEAST, toys // (_ROUNDS * workers)))
+    return min(toys, wanted, ladder.batch_size(wanted))
 
 
 def open_store(
@@ -138,57 +196,31 @@ def _joined(batches: list[Batch], toys: int) -> ToyRun:
     )
 
 
-def _make(fit: Fit, store: ToyStore | None, first: int, size: int, report: _Reporter) -> Batch | None:
-    """A batch from the store, or made here; None while another run is making it."""
-    if store is None:
-        return _fit(fit, first, size, report)
-    found = store.read(first)
-    if found is not None:
-        return found
-    with store.claim(first) as mine:
-        if not mine:
-            return None
-        found = store.read(first)  # finished by another run between the look and the claim
-        if found is None:
-            found = _fit(fit, first, size, report)
-            store.write(found)
-        return found
-
-
-def _fit(fit: Fit, first: int, size: int, report: _Reporter) -> Batch:
-    solutions = fit(range(first, first + size), report.fitted)
-    kept = max(0, min(size, BAND_TOYS - first))
-    # Which of several scales will be shown is not known before the data are.
-    coefficients = solutions[0].coefficients[:, :kept] if len(solutions) == 1 else np.empty((0, 0))
-    return Batch(
-        first,
-        np.stack([s.statistic for s in solutions]),
-        np.stack([s.converged for s in solutions]),
-        np.stack([s.iterations for s in solutions]),
-        coefficients.astype(np.float32),
-    )
-
-
 def stage(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
     """Progress of one stage among several."""
     return None if progress is None else lambda done, total: progress(what, done, total)
 
 
 class _Reporter:
-    """Counts toys for a progress bar: fits that end within a batch, then whole batches."""
+    """Counts toys for a progress bar: those that end within a batch, then whole batches."""
 
-    def __init__(self, toys: int, progress: Callable[[int, int], None] | None, *, done: int = 0) -> None:
-        self._toys, self._progress = toys, progress
-        self._done, self._in_batch = done, 0
+    def __init__(self, toys: int, size: int, progress: Callable[[int, int], None] | None) -> None:
+        self._toys, self._size, self._progress = toys, size, progress
+        self._in_batch: dict[int, int] = {}
+        self._lock = Lock()  # a cluster's messages come in a thread of their own
 
-    def fitted(self, number: int) -> None:
-        self._in_batch += number
-        self._tell(self._done + self._in_batch)
+    def fitted(self, first: int, number: int) -> None:
+        """Some more toys of a batch; one that is made a second time is not counted twice."""
+        with self._lock:
+            self._in_batch[first] = min(self._in_batch.get(first, 0) + number, self._size)
+            self._tell()
 
-    def finished(self, number: int) -> None:
-        self._done, self._in_batch = self._done + number, 0
-        self._tell(self._done)
+    def finished(self, first: int) -> None:
+        """A whole batch."""
+        with self._lock:
+            self._in_batch[first] = self._size
+            self._tell()
 
-    def _tell(self, done: int) -> None:
+    def _tell(self) -> None:
         if self._progress is not None:
-            self._progress(min(done, self._toys), self._toys)
+            self._progress(min(sum(self._in_batch.values()), self._toys), self._toys)

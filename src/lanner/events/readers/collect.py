@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,9 +12,14 @@ from numpy.typing import NDArray
 from lanner.errors import InputError, MemoryBudgetError
 from lanner.events._columns import Array, count, joined, read_only
 from lanner.events.readers.request import Request, selected
+from lanner.events.readers.spool import Spool
 from lanner.events.readers.table import Chunk
 from lanner.events.sample import Sample
 from lanner.machine import megabytes
+
+log = logging.getLogger(__name__)
+
+SPOOL = 4  # events that take more than this part of the budget are kept on disk
 
 
 @dataclass
@@ -32,6 +38,7 @@ class Collection:
     held: int = 0  # bytes kept
     # For each result (the table of features, the weights if any, each further variable) its part of each chunk.
     parts: list[list[Array]] = field(default_factory=list)
+    spool: Spool | None = None  # has the features, where they are many
     places: list[NDArray[np.intp]] = field(default_factory=list)  # of the kept rows, among all
 
     def kept_rows(self) -> NDArray[np.intp] | None:
@@ -54,8 +61,8 @@ class Collection:
         table = np.empty((rows, len(request.features)))
         for j, feature in enumerate(request.features):
             table[:, j] = feature.values(columns, rows)
-        apart = (*(() if request.weight is None else (request.weight,)), *request.extra)
-        results = [table, *(item.values(columns, rows) for item in apart)]
+        others = (*(() if request.weight is None else (request.weight,)), *request.extra)
+        results = [table, *(item.values(columns, rows) for item in others)]
         whole = self._numbers(results, rows)
         if self.drop_nan and not whole.all():
             results = [result[whole] for result in results]
@@ -63,16 +70,32 @@ class Collection:
         if request.where is not None or self.drop_nan:
             self.places.append(places)
             self.held += places.nbytes
-        self.held += sum(result.nbytes for result in results)
+        table, *apart = results
+        self.held += sum(result.nbytes for result in apart)
+        self.parts = self.parts or [[] for _ in results]
+        self._keep(table)
         if self.held > self.budget:
             raise MemoryBudgetError(
-                f"the events selected from {self.what} take more than the memory budget of "
+                f"the weights and further variables of {self.what} take more than the memory budget of "
                 f"{megabytes(self.budget)} (after {count(self.rows, 'row')}): give a larger memory=..., select "
-                f"fewer events with where=..., or read fewer columns"
+                f"fewer events with where=..., or fewer variables with extra=..."
             )
-        self.parts = self.parts or [[] for _ in results]
-        for kept, result in zip(self.parts, results, strict=True):
+        for kept, result in zip(self.parts[1:], apart, strict=True):
             kept.append(result)
+
+    def _keep(self, table: Array) -> None:
+        """Keep rows of features: in memory while they are few, on disk when they would take up the room of the fit."""
+        tables = self.parts[0]
+        tables.append(table)
+        if self.spool is None:
+            self.held += table.nbytes
+            if self.held <= self.budget // SPOOL:
+                return
+            log.info("%s: more than %s of events, kept on disk", self.what, megabytes(self.budget // SPOOL))
+            self.held -= sum(part.nbytes for part in tables)
+            self.spool = Spool(table.shape[1])
+        while tables:
+            self.spool.add(tables.pop(0))
 
     def _numbers(self, results: Sequence[Array], rows: int) -> NDArray[np.bool_]:
         """Return the rows without NaN in features and weight, and count the others.
@@ -95,7 +118,9 @@ class Collection:
         self._check_rows()
         self._check_missing()
         request = self.request
-        table, *apart = [assembled(parts) for parts in self.parts]
+        tables, *others = self.parts
+        table = assembled(tables) if self.spool is None else self.spool.table()
+        apart = [assembled(parts) for parts in others]
         weights = None if request.weight is None else apart.pop(0)
         sample = Sample(table, tuple(item.name for item in request.features), weights, label=label)
         return sample, {item.name: read_only(column) for item, column in zip(request.extra, apart, strict=True)}

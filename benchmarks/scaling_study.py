@@ -1,0 +1,216 @@
+"""How time and memory grow: with events, centres, features, toys, workers, and on which arrays.
+
+    python benchmarks/scaling_study.py                       # all of it, two hours on two cores; docs/scaling.md
+    python benchmarks/scaling_study.py --only events         # one axis
+    python benchmarks/scaling_study.py --only events --largest 1000000
+
+Each point runs in a process of its own, so that its peak memory is its own, and reads its events from a Parquet file in
+chunks, as a user's would be. Between one point and the next stands the measured power of what grows, beside the
+expected one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import lanner
+from lanner.inference.ladder import Recipe
+from lanner.machine import memory_budget
+from lanner.model.fit import MIN_REFERENCE
+from lanner.run.cluster import Dask, local_cluster
+from lanner.run.planning import FitOptions, check_sample, plan_search
+from lanner.run.toys import run_toys
+from lanner.run.worker import prepare
+from lanner.show.words import markdown_table
+from synthetic import events
+
+WIDTHS = {1: 0.3, 2: 1.5, 5: 3.0, 8: 4.5, 21: 7.0}
+ROWS = 500_000  # written together
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measurement."""
+
+    events: int
+    features: int = 8
+    centers: int = 3000
+    toys: int = 100
+    statistic: str = "likelihood-ratio"
+    device: str = "cpu"
+    memory: str = "6 GB"
+    workers: int = 0  # 0: this process
+
+
+BASE = Point(200_000)
+LARGE = Point(100_000, centers=10_000, toys=8)
+# The paper's 8-D shape: N(0) = 1e5, N0 = 5e5.
+SHARED = Point(600_000, centers=10_000, toys=300, memory="16 GB")
+AXES: dict[str, tuple[str, list[Point], str]] = {
+    "events": ("events", [replace(LARGE, events=n) for n in (100_000, 1_000_000, 10_000_000)], "1"),
+    "centres": ("centers", [replace(BASE, centers=m) for m in (1000, 3000, 10_000)], "below 1: the rank saturates"),
+    "features": ("features", [replace(BASE, features=d) for d in (1, 2, 5, 8, 21)], "none: it goes with the rank"),
+    "toys": ("toys", [replace(BASE, features=1, toys=b) for b in (10, 100, 1000)], "1"),
+    "score toys": ("toys", [replace(BASE, statistic="score", toys=b) for b in (100, 1000, 10_000)], "1"),
+    "device": ("device", [replace(BASE, device=x) for x in ("cpu", "torch")], ""),
+    "workers": ("workers", [replace(SHARED, workers=w) for w in (1, 2)], "-1"),
+}
+
+
+def write_events(path: Path, point: Point) -> None:
+    """A file of events, made piece by piece."""
+    names = [f"x{j}" for j in range(point.features)]
+    schema = pa.schema([(name, pa.float64()) for name in names])
+    with pq.ParquetWriter(path, schema) as writer:
+        for first in range(0, point.events, ROWS):
+            rng = np.random.default_rng([1, first])
+            some = events(point.features, min(ROWS, point.events - first), rng)
+            writer.write_table(pa.table(dict(zip(names, some.T, strict=True)), schema=schema))
+
+
+def measure(path: Path, point: Point) -> dict[str, Any]:
+    """Read, prepare, fit; seconds of each, and the most memory that was used."""
+    budget = memory_budget(point.memory)
+    start = time.perf_counter()
+    reference = check_sample(lanner.read_sample(str(path), memory=budget).sample, "reference", MIN_REFERENCE)
+    read = time.perf_counter()
+    expected = point.events / 6 if point.workers else point.events / 50
+    options = FitOptions(
+        statistic=point.statistic, width=WIDTHS[point.features], penalty=1e-6, centers=point.centers, seed=1
+    )
+    plans = plan_search(reference, None, expected=expected, options=options, memory=budget)
+    recipe = Recipe(plans, reference, device=point.device)
+    if point.workers:
+        return measure_workers(recipe, point, budget)
+    ladder = recipe.prepare(budget)
+    prepared = time.perf_counter()
+    size = ladder.batch_size(point.toys)
+    passes = 0
+    for first in range(0, point.toys, size):
+        (solution,) = ladder.fit_toys(range(first, min(first + size, point.toys)))
+        passes += int(solution.iterations.max())
+    done = time.perf_counter()
+    features = ladder.first.pool.features
+    return {
+        "read": read - start,
+        "prepare": prepared - read,
+        "fit": done - prepared,
+        "passes": passes,
+        "rank": features.basis.rank,
+        "storage": features.storage,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def measure_workers(recipe: Recipe, point: Point, budget: int) -> dict[str, Any]:
+    """The same on single-threaded workers; the features, which each of them builds, are timed apart."""
+    share = budget // 3  # for two workers and this process, whether there are two or one
+    with local_cluster(point.workers) as client:
+        start = time.perf_counter()
+        with Dask(client=client, threads=1).start(replace(recipe), memory=share) as workers:
+            name = workers._name  # type: ignore[attr-defined]
+            ready = [client.submit(prepare, name, workers=[w], pure=False) for w in client.scheduler_info()["workers"]]
+            client.gather(ready)
+            prepared = time.perf_counter()
+            run_toys(workers, point.toys, folder=None, events_digest="")
+            done = time.perf_counter()
+            features = workers.ladder.first.pool.features
+    return {
+        "read": 0.0,
+        "prepare": prepared - start,
+        "fit": done - prepared,
+        "passes": 0,
+        "rank": features.basis.rank,
+        "storage": features.storage,
+        "peak": max(
+            resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        ),
+    }
+
+
+def run(point: Point, folder: Path) -> dict[str, Any]:
+    """Measure a point in a process of its own."""
+    path = folder / f"events-{point.events}-{point.features}.parquet"
+    if not path.exists():
+        write_events(path, point)
+    command = [sys.executable, __file__, "--point", json.dumps(asdict(point)), "--events-file", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{point}\n{done.stderr}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def rows_of(axis: str, folder: Path, largest: int) -> list[list[str]]:
+    """The table of an axis."""
+    what, points, expected = AXES[axis]
+    table = [[what, "rank", "features", "read", "prepare", "fit", "per toy", "power of the fit", "peak memory"]]
+    before: tuple[float, float] | None = None
+    for point in points:
+        if point.events > largest:
+            continue
+        found = run(point, folder)
+        value, power = getattr(point, what), ""
+        if before is not None and not isinstance(value, str):
+            power = f"{np.log(found['fit'] / before[1]) / np.log(value / before[0]):.2f}"
+        before = None if isinstance(value, str) else (float(value), found["fit"])
+        table.append(
+            [
+                f"{value:,}" if isinstance(value, int) else value,
+                str(found["rank"]),
+                found["storage"],
+                f"{found['read']:.1f} s",
+                f"{found['prepare']:.1f} s",
+                f"{found['fit']:.1f} s",
+                f"{1e3 * found['fit'] / point.toys:.3g} ms",
+                power,
+                f"{found['peak'] / 1e9:.2f} GB",
+            ]
+        )
+        print(axis, *table[-1], sep=" | ", flush=True)
+    return [*table, [f"expected: {expected}", *[""] * 8]] if expected else table
+
+
+def main() -> None:
+    """Run the axes asked for and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=list(AXES))
+    parser.add_argument("--largest", type=int, default=10**9, help="Leave out points of more events.")
+    parser.add_argument("--write", type=Path, default=Path("docs/scaling.md"))
+    parser.add_argument("--point", help=argparse.SUPPRESS)
+    parser.add_argument("--events-file", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.point:
+        print(json.dumps(measure(arguments.events_file, Point(**json.loads(arguments.point)))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [
+            f"## {axis.capitalize()}\n\n" + markdown_table(rows_of(axis, Path(folder), arguments.largest))
+            for axis in arguments.only or AXES
+        ]
+    about = (
+        "# How time and memory grow\n\n"
+        f"Made by `python benchmarks/scaling_study.py` on {os.cpu_count()} cores of {platform.machine()}; times are of "
+        "this machine, powers and ratios are what to take from them. Each point is a process of its own, which reads "
+        "its events from Parquet in chunks; unless the table says otherwise, 200 000 events of 8 features, 3000 "
+        "centres, 100 toys of the likelihood ratio, and a memory budget of 6 GB.\n\n"
+    )
+    arguments.write.write_text(about + "\n\n".join(parts) + "\n")
+
+
+if __name__ == "__main__":
+    main()
