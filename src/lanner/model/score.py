@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -111,23 +112,21 @@ def _gathered(
 
     def fill(part: slice) -> None:
         some = draws[part]
-        rows = [np.concatenate([d.data, d.left_out]) for d in some]
-        entries, scale = [], np.empty(len(some))
-        for k, (d, r) in enumerate(zip(some, rows, strict=True)):
-            missing = (r < d.reference).astype(np.float64) if weights is None else weights[r] * (r < d.reference)
-            scale[k] = expected / (whole - missing.sum())
-            missing *= scale[k]
-            missing[: len(d.data)] += 1.0
-            entries.append(missing)
+        # One array for all these toys, each with its data first and what it leaves out after them.
+        lengths = np.array([(len(d.data), len(d.left_out)) for d in some])
+        rows = np.concatenate([x for d in some for x in (d.data, d.left_out)])
+        ends = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])
+        missing = (rows < some[0].reference) * (1.0 if weights is None else weights[rows])
+        scale = expected / (whole - np.diff(np.concatenate([[0.0], np.cumsum(missing)])[ends]))
+        missing *= np.repeat(scale, lengths.sum(axis=1))
+        missing += np.repeat(np.tile([1.0, 0.0], len(some)), lengths.ravel())
+        entries = missing.astype(features.dtype)
         if arrays.xp is np:
-            ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
-            taken = sparse.csr_array(
-                (np.concatenate(entries).astype(phi.dtype), np.concatenate(rows), ends), shape=(len(some), len(phi))
-            )
-            u[part] = taken @ phi
+            u[part] = sparse.csr_array((entries, rows, ends), shape=(len(some), len(phi))) @ phi
         else:
-            for k, (r, entry) in enumerate(zip(rows, entries, strict=True)):
-                u[part.start + k] = arrays.get(arrays.put(entry, features.dtype) @ arrays.take(phi, r, axis=0))
+            for k, (first, last) in enumerate(pairwise(ends)):
+                taken = arrays.take(phi, rows[first:last], axis=0)
+                u[part.start + k] = arrays.get(arrays.put(entries[first:last]) @ taken)
         u[part] -= scale[:, None] * total
 
     if arrays.threaded:
