@@ -15,11 +15,14 @@ demo: $(READY)
 	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --seed 1 \
 		--output demo/search
 
+# Several files of tests at a time, each on one thread.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+
 test: lint $(TORCH)
-	$(BIN)/python -m pytest -m "not full"
+	$(PYTEST) -m "not full"
 
 test-full: lint $(TORCH)
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 lint: $(READY)
 	$(BIN)/ruff check .

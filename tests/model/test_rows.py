@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from lanner.machine import worker_threads
 from lanner.model.rows import blocks, for_rows, sum_over_rows
 
 
@@ -18,7 +19,10 @@ def test_the_number_of_threads_does_not_change_a_bit(rng: np.random.Generator) -
     def moments(rows: slice) -> tuple[np.ndarray]:
         return (x[rows].T @ x[rows],)
 
-    (many,) = sum_over_rows(len(x), 64, moments)
+    with threadpool_limits(4):
+        with worker_threads() as workers:
+            assert workers > 1
+        (many,) = sum_over_rows(len(x), 64, moments)
     with threadpool_limits(1):
         (one,) = sum_over_rows(len(x), 64, moments)
     np.testing.assert_array_equal(many, one)

@@ -18,7 +18,6 @@ from lanner.errors import InputError, MemoryBudgetError
 from lanner.run import cluster
 from lanner.run.cluster import ClusterError, local_cluster
 
-dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
 
 # Tornado and asyncio warn of sockets that a killed process leaves half closed.
@@ -161,11 +160,12 @@ def processes(tmp_path, *worker_options, scheduler_options=()):
             process.wait()
 
 
-def test_a_lost_scheduler_ends_the_run_with_a_message_and_the_toys_are_kept(samples, here, tmp_path):
+def test_a_lost_scheduler_ends_the_run_with_a_message_and_the_toys_are_kept(samples, here, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "_CONNECT", 3.0)
     options = {"expected": 300, "output": tmp_path / "run", **FIT}
     lanner.search(*samples, toys=16, **options)  # makes it a store of batches of 16
 
-    with processes(tmp_path) as (address, scheduler, _), dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
+    with processes(tmp_path) as (address, scheduler, _):
 
         def cut(done, total):
             if done >= 32:

@@ -153,7 +153,7 @@ def _benches(client: Any, recipe: Recipe, memory: int | None, threads: int | Non
         # Those who are there begin with the features at once; what goes wrong is told by the toys.
         begun = [
             client.submit(prepare, name, workers=[worker], pure=False, key=f"{name}-features-{worker}")
-            for worker in client.scheduler_info(n_workers=-1)["workers"]
+            for worker in _workers(client)
         ]
         yield name
         del begun  # until here: Dask forgets a task that nobody waits for
@@ -173,7 +173,7 @@ class _DaskWorkers:
     @property
     def number(self) -> int:
         """How many workers there are now, or one that is still to come."""
-        return max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+        return max(1, len(_workers(self._client)))
 
     def batches(self, task: Task, firsts: Iterator[int], size: int, told: Told) -> Iterator[Batch]:
         """The batches, as they are finished. Of a worker that dies, Dask gives the batch to another."""
@@ -212,9 +212,7 @@ class _DaskWorkers:
             try:
                 return done.get(timeout=_LOOK)
             except Empty:
-                if self._client.status not in ("running", "connecting"):
-                    raise self._lost() from None
-            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+                workers = _workers(self._client)
             if not workers:
                 log.warning("the Dask scheduler has no workers; waiting for some to join")
             paused = paused + 1 if workers and all(map(_paused, workers.values())) else 0
@@ -241,15 +239,26 @@ class _DaskWorkers:
                 "goes on from them"
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
-            raise self._lost() from error
+            raise _lost() from error
+        if isinstance(found, LannerError):
+            raise found
         assert isinstance(found, Batch)
         return found
 
-    def _lost(self) -> ClusterError:
-        return ClusterError(
-            "the connection to the Dask scheduler is lost; toys that were stored are safe, and the same command goes "
-            "on from them, with this executor or another"
-        )
+
+def _workers(client: Any) -> dict[str, Any]:
+    """What the scheduler knows of its workers, by address."""
+    try:
+        return dict(client.scheduler_info(n_workers=-1)["workers"])
+    except (KeyError, OSError, RuntimeError) as error:
+        raise _lost() from error
+
+
+def _lost() -> ClusterError:
+    return ClusterError(
+        "the connection to the Dask scheduler is lost; toys that were stored are safe, and the same command goes on "
+        "from them, with this executor or another"
+    )
 
 
 def _progress(event: tuple[Any, dict[str, Any]], told: Told) -> None:

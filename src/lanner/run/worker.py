@@ -12,7 +12,7 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 from threadpoolctl import threadpool_limits
 
-from lanner.errors import MemoryBudgetError
+from lanner.errors import LannerError, MemoryBudgetError
 from lanner.inference.ladder import Ladder, Recipe
 from lanner.machine import megabytes, memory_budget
 from lanner.run.executor import Task, make_batch
@@ -35,6 +35,11 @@ class Bench(WorkerPlugin):
         """Called once in each worker, before any task."""
         self._worker = worker
         self._turn = Lock()  # a batch uses all the worker's threads, so there is one at a time
+
+    @property
+    def address(self) -> str:
+        """Of the worker."""
+        return str(self._worker.address)
 
     def teardown(self, worker: Worker) -> None:
         """Called when the search has ended: the features go."""
@@ -59,7 +64,7 @@ class Bench(WorkerPlugin):
                 self._ladder = self._recipe.prepare(memory)
             except MemoryBudgetError as error:
                 raise MemoryBudgetError(
-                    f"worker {self._worker.address}{limit}: {error}; or give the workers more memory"
+                    f"worker {self.address}{limit}: {error}; or give the workers more memory"
                 ) from None
         return self._ladder
 
@@ -95,9 +100,18 @@ def prepare(name: str) -> float:
     return _bench(name).prepare()
 
 
-def batch(name: str, task: Task, first: int, size: int) -> Batch:
-    """As a task: toys at this worker's bench."""
-    return _bench(name).batch(task, first, size)
+def batch(name: str, task: Task, first: int, size: int) -> Batch | LannerError:
+    """As a task: toys at this worker's bench, or why there are none.
+
+    Errors that Lanner raises on purpose come back as values: raised, Dask would bring some of them under another name.
+    """
+    bench = _bench(name)
+    try:
+        return bench.batch(task, first, size)
+    except LannerError as error:
+        return type(error)(str(error))
+    except MemoryError:
+        return MemoryBudgetError(f"worker {bench.address} ran out of memory: give the workers more, or fewer centres")
 
 
 def _bench(name: str) -> Bench:
