@@ -32,4 +32,9 @@ class Spool:
     def table(self) -> Array:
         """All rows, read from disk as they are needed."""
         self._file.flush()
-        return np.asarray(np.memmap(self._file, dtype=np.float64, mode="r", shape=(self._rows, self._columns)))
+        table = np.memmap(self._file, dtype=np.float64, mode="r", shape=(self._rows, self._columns))
+        self._file.close()  # the map keeps what it needs
+        return np.asarray(table)
+
+    def __del__(self) -> None:
+        self._file.close()
