@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner.events import match_columns
-from lanner.inference.combination import MOST_FROZEN, frozen_toys
+from lanner.inference.combination import MIN_FROZEN, frozen_toys
 from lanner.inference.ladder import Recipe
 from lanner.inference.plan import Generator
 from lanner.inference.sequential import Stopping
@@ -73,8 +73,8 @@ def search(
         reference, data: arrays, dictionaries of columns, data frames or `Sample`s.
         expected: N(0), the number of data events that the reference predicts. None tests the shape alone.
         toys: how many null toys; their number limits the smallest p-value to 1 / (toys + 1). Of several scales, a third
-            of the toys, 500 at most, goes into making them comparable. None: 300, or 1000 of the score statistic, whose
-            toys are cheap.
+            of the toys, at most 2000, goes into making them comparable. None: 300, or 1000 of the score statistic,
+            whose toys are cheap.
         null: where toys come from: "reference" (the paper), "permutation" (reference and data pooled and relabelled:
             exact, but blind to the number of events) or "generator" (see `generator`).
         statistic: "likelihood-ratio" (the paper's t) or "score" (t to second order, which needs no fit). None: the
@@ -151,7 +151,7 @@ def _until(
     stopping: Stopping, judge: Judge, maker: ToyMaker, progress: Callable[[int, int], None] | None
 ) -> SearchResult:
     """Toys until the p-value is known well enough."""
-    frozen = 0 if len(judge.ladder.scales) == 1 else MOST_FROZEN
+    frozen = 0 if len(judge.ladder.scales) == 1 else max(MIN_FROZEN, frozen_toys(stopping.toys))
     total = frozen + stopping.toys
     toys = frozen + min(_FIRST_LOOK, stopping.toys)
     while True:
