@@ -40,6 +40,8 @@ def test_every_test_and_combination_has_its_row(found) -> None:  # type: ignore[
     assert result.best_single("score, twelve scales", "tail") >= score.z["tail"] - 0.5
     for name in ("suite.json", "suite.md", "suite.png"):
         assert (folder / name).stat().st_size > 500
+    assert result.counts().startswith("null toys (the paper's: 300; likelihood ratio, four widths: 600; score")
+    assert result.counts() in (folder / "suite.md").read_text()
     assert "ideal | 5.00 | 4.00 | 5.00 | 4.00" in str(result)
 
 
@@ -59,3 +61,6 @@ def test_what_is_not_known_is_refused() -> None:
     with pytest.raises(InputError, match="choose one of 'one-dimensional'"):
         lanner.power_suite("lhc")
     assert CliRunner().invoke(main, ["power", "--suite", "lhc"]).exit_code == 2
+    idle = CliRunner().invoke(main, ["power", "--suite", "dimuon", "--width", "1", "--signal", "s.csv"])
+    assert idle.exit_code == 2
+    assert "leave out signal, width" in idle.output

@@ -8,7 +8,7 @@ import pytest
 import lanner
 from conftest import exponential
 from lanner.errors import InputError
-from lanner.model.arrays import Arrays, arrays_on
+from lanner.model.arrays import Arrays, arrays_on, column_dots
 
 
 def test_there_and_back(arrays: Arrays) -> None:
@@ -19,7 +19,7 @@ def test_there_and_back(arrays: Arrays) -> None:
     np.testing.assert_array_equal(arrays.get(arrays.take(arrays.put(x), np.array([2, 0]), axis=1)), x[:, [2, 0]])
     kept = arrays.where(np.array([True, False, True]), arrays.put(x), 0.0)
     np.testing.assert_array_equal(arrays.get(kept), x * [1, 0, 1])
-    np.testing.assert_array_equal(arrays.get(arrays.column_dots(arrays.put(x), arrays.put(x))), (x * x).sum(axis=0))
+    np.testing.assert_array_equal(arrays.get(column_dots(arrays.put(x), arrays.put(x))), (x * x).sum(axis=0))
 
 
 def test_triangular_solves_are_those_of_a_dense_matrix(arrays: Arrays, rng: np.random.Generator) -> None:

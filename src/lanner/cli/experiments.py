@@ -17,6 +17,10 @@ EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
 _PROCESSES = click.option(
     "--processes", type=int, default=os.cpu_count() or 1, show_default="all cores", help="Generate in parallel."
 )
+_OF_A_SUITE = {
+    "toys", "experiments", "output", "memory", "seed", "device", "executor", "scheduler", "workers", "threads",
+    "tls_ca", "tls_cert", "tls_key",
+}  # fmt: skip
 
 
 @click.command()
@@ -153,12 +157,16 @@ def run_suite(name: str, config: Config, *, as_json: bool, quiet: bool) -> None:
     with plain_errors(quiet=quiet):
         import lanner
 
+        idle = sorted(config.model_fields_set - _OF_A_SUITE)
+        if idle:
+            raise click.UsageError(f"a suite has its own samples and tests: leave out {', '.join(idle)}")
         with stage_bar(quiet=quiet) as progress:
             found = lanner.power_suite(
                 name,
                 output=config.output,
                 memory=config.memory,
                 executor=config.executor_chosen(),
+                device=config.device,
                 seed=suite_seed(config),
                 progress=progress,
                 **numbers_given(config),

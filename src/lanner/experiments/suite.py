@@ -55,6 +55,7 @@ class Row:
     z: dict[str, float]
     error: dict[str, float]
     reach: float
+    toys: int  # null toys
 
     def mean(self, names: Sequence[str]) -> float:
         """Mean over some signals."""
@@ -68,7 +69,6 @@ class SuiteResult:
     suite: str
     signals: tuple[SuiteSignal, ...]
     rows: tuple[Row, ...]
-    toys: int
     experiments: int
 
     def row(self, test: str, statistic: str) -> Row:
@@ -78,6 +78,11 @@ class SuiteResult:
     def best_single(self, test: str, signal: str) -> float:
         """The highest median Z of any single scale of a test."""
         return max(r.z[signal] for r in self.rows if r.test == test and r.statistic.startswith("width"))
+
+    def counts(self) -> str:
+        """How many toys stand behind the table, in words."""
+        nulls = "; ".join(f"{test}: {number}" for test, number in {r.test: r.toys for r in self.rows}.items())
+        return f"null toys ({nulls}) and {self.experiments} toys per signal"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
@@ -115,7 +120,7 @@ TESTS = {
             {"width": 0.3, "penalty": 1e-10, "centers": 3000, "newton_steps": 1, "scaling": None},
             share=0.1,
         ),
-        Test("likelihood ratio, four widths", {"statistic": "likelihood-ratio"}, share=0.1),
+        Test("likelihood ratio, four widths", {"statistic": "likelihood-ratio"}),
         Test("score, twelve scales", {}),
     ),
     "dimuon": (
@@ -134,6 +139,7 @@ def power_suite(
     library: Library | None = None,
     memory: str | None = None,
     executor: Executor | str = "local",
+    device: str = "cpu",
     seed: int = 1,
     progress: Progress | None = None,
 ) -> SuiteResult:
@@ -141,11 +147,12 @@ def power_suite(
 
     Args:
         name: "one-dimensional" (the paper's three signals and five more) or "dimuon" (Z' and contact interaction).
-        toys: null toys of the score statistic; of fits a tenth of that.
+        toys: null toys; of the paper's test, whose significances are lower, a tenth of that.
         experiments: toys for each signal.
         output: a folder for toys, suite.json, suite.md and suite.png; interrupted, the same call goes on from it.
         library: where events come from.
         executor: "local", "dask" or `lanner.Dask(...)`.
+        device: "cpu", "torch" or "cuda".
         progress: called with the test's and the signal's name, what is done and what there is to do.
     """
     if name not in TESTS:
@@ -164,6 +171,7 @@ def power_suite(
                 alone=signal.alone,
                 output=None if output is None else Path(output) / re.sub(r"[^a-z]+", "-", test.name),
                 memory=memory,
+                device=device,
             )
             with executor_of(executor).start(injection.recipe, memory=injection.budget) as workers:
                 if not made:
@@ -172,7 +180,7 @@ def power_suite(
                     workers, signal.events, experiments, label=signal.name, progress=told
                 )
         rows += _rows(test.name, workers.ladder, made, [s.name for s in case.signals])
-    result = SuiteResult(name, case.signals, tuple(rows), toys, experiments)
+    result = SuiteResult(name, case.signals, tuple(rows), experiments)
     if output is not None:
         _write(result, Path(output))
     return result
@@ -202,15 +210,15 @@ def _row(test: str, statistic: str, null: Array, signals: dict[str, Array]) -> R
     medians = {name: float(np.median(values)) for name, values in z.items()}
     # Of a median: 1.25 standard deviations over the root of the number.
     errors = {name: float(1.2533 * values.std(ddof=1) / len(values) ** 0.5) for name, values in z.items()}
-    return Row(test, statistic, medians, errors, float(stats.norm.isf(1 / (len(null) + 1))))
+    return Row(test, statistic, medians, errors, float(stats.norm.isf(1 / (len(null) + 1))), len(null))
 
 
 def _write(result: SuiteResult, folder: Path) -> None:
     from lanner.experiments.suite_figure import draw_suite
 
     write_atomically(folder / "suite.json", json.dumps(result.to_dict(), indent=1))
-    counts = f"{result.toys} null toys of the score statistic, a tenth of that of fits; {result.experiments} per signal"
     write_atomically(
-        folder / "suite.md", f"Median Z of empirical p-values; {counts}.\n\n" + markdown_table(result.table()) + "\n"
+        folder / "suite.md",
+        f"Median Z of empirical p-values, from {result.counts()}.\n\n{markdown_table(result.table())}\n",
     )
     draw_suite(result, folder / "suite.png")

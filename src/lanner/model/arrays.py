@@ -78,10 +78,6 @@ class Arrays:
         """Columns of x where a condition holds, of y (or 0) elsewhere."""
         return self.xp.where(self.put(condition), x, y if not isinstance(y, float) else self.xp.zeros_like(x))
 
-    def column_dots(self, x: Values, y: Values) -> Values:
-        """The scalar product of each column of x with that of y."""
-        return column_dots(x, y)
-
     def triangular(self, lower: Values, b: Values, *, transposed: bool = False, overwrite: bool = False) -> Values:
         """L^-1 b, or L^-T b, of a lower triangular L."""
         if self.xp is np:

@@ -40,13 +40,12 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
         if c is not None and not c.any():
             continue
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
+        if c is not None and not c.all():
+            block, c = arrays.take(block, np.flatnonzero(c), axis=0), c[c != 0]
+        first += _row_sum(arrays, block, c)
         if c is None:
-            first += arrays.xp.sum(block, axis=0, dtype=arrays.dtype(_DOUBLE))
             total += block.T @ block
             continue
-        if not c.all():
-            block, c = arrays.take(block, np.flatnonzero(c), axis=0), c[c != 0]
-        first += arrays.put(c) @ arrays.cast(block, _DOUBLE)
         scaled = block * arrays.put(np.sqrt(np.abs(c))[:, None], features.dtype)
         if (c < 0).any():
             positive = arrays.take(scaled, np.flatnonzero(c >= 0), axis=0)
@@ -77,11 +76,15 @@ def feature_sum(features: Features, weights: Array | None, rows: slice) -> Array
     first = arrays.zeros((features.basis.rank,), _DOUBLE)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
-        if weights is None:
-            first += arrays.xp.sum(block, axis=0, dtype=arrays.dtype(_DOUBLE))
-        else:
-            first += arrays.put(weights[part]) @ arrays.cast(block, _DOUBLE)
+        first += _row_sum(arrays, block, None if weights is None else weights[part])
     return arrays.get(first)
+
+
+def _row_sum(arrays: Arrays, block: Values, weights: Array | None) -> Values:
+    """sum_i c_i phi_i of a block, in double precision."""
+    if weights is None:
+        return arrays.xp.sum(block, axis=0, dtype=arrays.dtype(_DOUBLE))
+    return arrays.put(weights) @ arrays.cast(block, _DOUBLE)
 
 
 @dataclass(frozen=True, eq=False)

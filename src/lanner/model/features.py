@@ -178,9 +178,5 @@ def feature_sums(features: Features, w: Array) -> Array:
     def fill(rows: slice) -> None:
         f[rows] = arrays.get((features.block(rows) @ lifted)[:, 0])
 
-    if arrays.threaded:
-        for_rows(len(features), min(2048, features.max_rows), fill)
-    else:
-        for rows in blocks(len(features), min(arrays.rows_per_block(1), features.max_rows)):
-            fill(rows)
+    for_rows(len(features), min(2048, features.max_rows), fill, arrays)
     return f

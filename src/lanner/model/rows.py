@@ -54,7 +54,7 @@ def sum_over_rows(
         assert total is not None  # every segment has at least one block
         return total
 
-    return reduce(add, _map(segment_sums, segments) if arrays.threaded else map(segment_sums, segments))
+    return reduce(add, _map(segment_sums, segments, arrays))
 
 
 def _double(arrays: Arrays, x: Values) -> Values:
@@ -62,9 +62,9 @@ def _double(arrays: Arrays, x: Values) -> Values:
     return np.array(x, dtype=np.float64) if arrays.xp is np else arrays.xp.astype(x, arrays.xp.float64)
 
 
-def for_rows(n: int, size: int, do: Callable[[slice], None]) -> None:
+def for_rows(n: int, size: int, do: Callable[[slice], None], arrays: Arrays = NUMPY) -> None:
     """Call `do(rows)` for blocks of at most `size` of the n rows, on all cores."""
-    for _ in _map(do, blocks(n, size)):
+    for _ in _map(do, blocks(n, size), arrays):
         pass
 
 
@@ -78,8 +78,11 @@ def in_parallel(do: Callable[[T], S], work: Sequence[T], *, together: int = 1) -
     return [one for some in found for one in some]
 
 
-def _map(do: Callable[[T], S], work: Sequence[T]) -> Iterator[S]:
+def _map(do: Callable[[T], S], work: Sequence[T], arrays: Arrays = NUMPY) -> Iterator[S]:
     """`do` for each piece, in order, on all cores; without threads where they would only cost."""
+    if not arrays.threaded:
+        yield from map(do, work)
+        return
     with worker_threads() as workers:
         if workers == 1 or len(work) == 1:
             yield from map(do, work)

@@ -129,8 +129,5 @@ def _gathered(
                 u[part.start + k] = arrays.get(arrays.put(entries[first:last]) @ taken)
         u[part] -= scale[:, None] * total
 
-    if arrays.threaded:
-        for_rows(len(draws), _TOGETHER, fill)
-    else:
-        fill(slice(0, len(draws)))
+    for_rows(len(draws), _TOGETHER, fill, arrays)
     return arrays.put(u.T)

@@ -10,7 +10,7 @@ import logging
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -75,23 +75,21 @@ class Dask:
     @contextmanager
     def start(self, recipe: Recipe, *, memory: int) -> Iterator[Workers]:
         """Connect, and have the workers begin with the features while this process builds its own."""
-        distributed = _distributed()
-        if self.client is not None:
-            with _benches(self.client, recipe, None, self.threads) as name:
-                yield _DaskWorkers(self.client, name, recipe.prepare(memory))
-        elif self.scheduler is not None:
-            with self._connected(distributed) as client, _benches(client, recipe, None, self.threads) as name:
-                yield _DaskWorkers(client, name, recipe.prepare(memory))
-        else:
+        budget, threads = None, self.threads  # of each worker: of a running cluster its own
+        if self.client is None and self.scheduler is None:
             cores = _cores()
             number = self.workers or cores
-            share = memory // (number + 1)  # for each worker, and for this process
+            budget = memory = memory // (number + 1)  # for each worker, and for this process
             threads = self.threads or max(1, cores // number)
-            with local_cluster(number) as client, _benches(client, recipe, share, threads) as name:
-                yield _DaskWorkers(client, name, recipe.prepare(share))
+            connected: AbstractContextManager[Any] = local_cluster(number)
+        else:
+            connected = self._connected() if self.client is None else nullcontext(self.client)
+        with connected as client, _benches(client, recipe, budget, threads) as name:
+            yield _DaskWorkers(client, name, recipe.prepare(memory))
 
     @contextmanager
-    def _connected(self, distributed: Any) -> Iterator[Any]:
+    def _connected(self) -> Iterator[Any]:
+        distributed = _distributed()
         security = None
         if self.tls_ca or self.tls_cert or self.tls_key:
             security = distributed.Security(
