@@ -61,6 +61,12 @@ class Row:
         """Mean over some signals."""
         return float(np.mean([self.z[name] for name in names]))
 
+    def cell(self, name: str) -> str:
+        """Median Z and its error, or the most that the toys can show."""
+        if self.z[name] >= self.reach - 1e-9:
+            return f"≥ {self.reach:.2f}"
+        return f"{self.z[name]:.2f} ± {self.error[name]:.2f}"
+
 
 @dataclass(frozen=True)
 class SuiteResult:
@@ -77,7 +83,11 @@ class SuiteResult:
 
     def best_single(self, test: str, signal: str) -> float:
         """The highest median Z of any single scale of a test."""
-        return max(r.z[signal] for r in self.rows if r.test == test and r.statistic.startswith("width"))
+        return self._best_row(test, signal).z[signal]
+
+    def _best_row(self, test: str, signal: str) -> Row:
+        singles = (r for r in self.rows if r.test == test and r.statistic.startswith("width"))
+        return max(singles, key=lambda r: r.z[signal])
 
     def counts(self) -> str:
         """How many toys stand behind the table, in words."""
@@ -97,19 +107,22 @@ class SuiteResult:
         known, further = ([s.name for s in self.signals if s.known is k] for k in (True, False))
         lines = [["test", *names, "mean", "mean of those not chosen on"]]
 
-        def line(title: str, z: dict[str, float], error: dict[str, float] | None = None) -> list[str]:
-            cells = [f"{z[n]:.2f}" + (f" ± {error[n]:.2f}" if error else "") for n in names]
+        def line(title: str, z: dict[str, float], cells: list[str]) -> list[str]:
             means = [f"{np.mean([z[n] for n in group]):.2f}" if group else "" for group in (known, further)]
             return [title, *cells, *means]
 
-        lines.append(line("ideal", {s.name: s.ideal for s in self.signals}))
+        ideal = {s.name: s.ideal for s in self.signals}
+        lines.append(line("ideal", ideal, [f"{ideal[n]:.2f}" for n in names]))
         for test in dict.fromkeys(r.test for r in self.rows):
             for row in (r for r in self.rows if r.test == test and not r.statistic.startswith("width")):
                 title = test if row.statistic == "single" else f"{test}: {row.statistic}"
-                lines.append(line(title, row.z, row.error))
+                lines.append(line(title, row.z, [row.cell(n) for n in names]))
             if any(r.test == test and r.statistic.startswith("width") for r in self.rows):
-                best = {n: self.best_single(test, n) for n in names}
-                lines.append(line(f"{test}: best single scale for each signal", best))
+                best = {n: self._best_row(test, n) for n in names}
+                z = {n: row.z[n] for n, row in best.items()}
+                lines.append(
+                    line(f"{test}: best single scale for each signal", z, [row.cell(n) for n, row in best.items()])
+                )
         return lines
 
 
