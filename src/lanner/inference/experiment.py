@@ -28,7 +28,7 @@ from lanner.model.ratio import LearnedRatio
 from lanner.model.score import weighted_difference
 from lanner.model.single import TOLERANCE
 from lanner.model.solver import minimise
-from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings
+from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings, roles_of
 
 Array = NDArray[np.float64]
 Progress = Callable[[int], None]
@@ -139,7 +139,7 @@ class Experiment:
         """Fit what the draws take from the pool."""
         if self.plan.statistic == "score":
             return self.score(self.pool.differences(draws), progress)
-        return self.fit_roles(np.stack([d.roles() for d in draws], axis=1), progress)
+        return self.fit_roles(roles_of(draws), progress)
 
     def fit_roles(self, roles: NDArray[np.int8], progress: Progress | None = None) -> Solution:
         """Fit what each event of the pool is to each fit."""

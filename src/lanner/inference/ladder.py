@@ -16,7 +16,7 @@ from lanner.model.arrays import NUMPY, Arrays, arrays_on
 from lanner.model.problem import Solution
 from lanner.model.rows import in_parallel
 from lanner.model.score import weighted_difference
-from lanner.model.weightings import Draw
+from lanner.model.weightings import Draw, roles_of
 
 _TOGETHER = 32  # toys drawn together by a thread
 # Toys of fewer events are drawn faster by one thread than by several that wait for the interpreter (measured).
@@ -140,7 +140,7 @@ class Ladder:
                 found.append(scale.score(rotated[pool], told))
             else:
                 if roles is None:
-                    roles = np.stack([d.roles() for d in draws], axis=1)
+                    roles = roles_of(draws)
                 found.append(scale.fit_roles(roles, told))
         return found
 

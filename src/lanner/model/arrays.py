@@ -22,8 +22,7 @@ from lanner.errors import InputError
 
 Values = Any  # an array of whatever library
 
-# Rows times fits whose f, weights and residuals a thread keeps in cache (a few MB), for NumPy; libraries with threads
-# of their own, or a GPU behind them, want more at a time.
+# Rows times fits whose f, weights and residuals stay in cache (a few MB); a GPU wants more at a time.
 _CACHED, _MANY = 2**19, 2**23
 _GPU_SHARE = 0.8  # of a GPU's free memory
 
@@ -40,6 +39,10 @@ class Arrays:
     def threaded(self) -> bool:
         """Whether blocks of rows are spread over threads here; other libraries spread each product themselves."""
         return self.xp is np
+
+    @property
+    def _on_gpu(self) -> bool:
+        return getattr(self.device, "type", "cpu") == "cuda"
 
     def put(self, x: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Values:
         """An array of the host's, here."""
@@ -100,13 +103,13 @@ class Arrays:
 
     def rows_per_block(self, batch: int) -> int:
         """How many rows to take through a pass together."""
-        if self.threaded:
+        if not self._on_gpu:
             return int(np.clip(_CACHED // max(batch, 1), 256, 4096))
         return int(np.clip(_MANY // max(batch, 1), 4096, 2**17))
 
     def budget(self, memory: int) -> int:
         """Bytes for features: the run's budget, or on a GPU its own memory."""
-        if self.name != "torch" or getattr(self.device, "type", "cpu") != "cuda":
+        if not self._on_gpu:
             return memory
         import torch  # from here on only a GPU can tell whether it works
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.model.arrays import Values
+from lanner.model.arrays import Values, column_dots
 from lanner.model.features import Features
 from lanner.model.kernel import Array
-from lanner.model.loss import Loss, exp_capped, statistic_sum
+from lanner.model.loss import CEILING, Loss, exp_capped, statistic_sum
 from lanner.model.rows import sum_over_rows
 from lanner.model.weightings import Weightings
 
@@ -64,24 +64,29 @@ class Problem:
         """t (on the host) and the gradient of J at w (where the features are), for each fit: one pass over them."""
         features, arrays = self.features, self.features.arrays
         dtype = features.dtype
-        lifted = features.lift(w) if bool(arrays.xp.any(w != 0)) else None
+        size = column_dots(w, w)
+        lifted = features.lift(w) if bool(arrays.xp.any(size != 0)) else None
+        # |phi(x)|^2 <= k(x, x) = 1, so |f| <= |w|: where that is small, no exponential has to be capped.
+        exp = arrays.xp.exp if bool(arrays.xp.all(size < CEILING**2)) else exp_capped
         anchored = None if self.anchor is None or isinstance(self.anchor, str) else features.lift(self.anchor)
         batch = len(self.weightings)
-        zero = arrays.zeros((1, 1), dtype)
+        zero = arrays.zeros((1, 1), dtype)  # f of no coefficients, wherever it is
 
         def block_sums(rows: slice) -> tuple[Values, Values]:
             block = features.block(rows)
             v0, v1 = self.weightings.block(rows, dtype, arrays)
-            f = block @ lifted if lifted is not None else arrays.zeros((block.shape[0], batch), dtype)
-            exp_f = exp_capped(f)
-            t = statistic_sum(f, exp_f, v0, v1)
+            f = block @ lifted if lifted is not None else zero
+            exp_f = exp(f)
+            t = statistic_sum(f, exp_f, v0, v1) if lifted is not None else arrays.zeros((batch,), dtype)
             if self.anchor is None:
                 slope = self.loss.slope(f, exp_f)
             else:  # A'(f0) + A''(f0) (f - f0)
                 f0 = zero if anchored is None else block @ anchored
                 exp_f0 = exp_capped(f0)
                 slope = self.loss.slope(f0, exp_f0) + self.loss.curvature(f0, exp_f0) * (f - f0)
-            residual = self.loss.weight(v0, v1) * slope - v1
+            residual = self.loss.weight(v0, v1)
+            residual *= slope
+            residual -= v1
             return t, block.T @ residual
 
         t, g = sum_over_rows(

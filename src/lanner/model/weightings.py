@@ -6,6 +6,7 @@ the rest it leaves out. So the features are computed once, and a batch of fits d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +39,12 @@ class Draw:
         roles[self.left_out] = UNUSED
         roles[self.data] = DATA
         return roles
+
+
+def roles_of(draws: Sequence[Draw]) -> NDArray[np.int8]:
+    """What each event is to each draw, (n, B)."""
+    # By rows and then turned: three times faster than column by column.
+    return np.ascontiguousarray(np.array([d.roles() for d in draws]).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +89,8 @@ class Weightings:
 
     def take(self, fits: NDArray[Any]) -> Weightings:
         """Some of the fits."""
-        return replace(self, roles=np.ascontiguousarray(self.roles[:, fits]), scale=self.scale[fits])
+        columns = np.arange(len(self))[fits]
+        return replace(self, roles=np.take(self.roles, columns, axis=1), scale=self.scale[columns])
 
     def block(self, rows: slice, dtype: np.dtype[Any], arrays: Arrays = NUMPY) -> tuple[Values, Values]:
         """v0 and v1 of some events, (rows, B), where `arrays` says."""
