@@ -3,6 +3,7 @@
     python benchmarks/scaling_study.py                       # all of it, two hours on two cores; docs/scaling.md
     python benchmarks/scaling_study.py --only events         # one axis
     python benchmarks/scaling_study.py --only events --largest 1000000
+    python benchmarks/scaling_study.py --kept points.json    # goes on from points measured before
 
 Each point runs in a process of its own, so that its peak memory is its own, and reads its events from a Parquet file in
 chunks, as a user's would be. Between one point and the next stands the measured power of what grows, beside the
@@ -155,7 +156,39 @@ def run(point: Point, folder: Path) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def rows_of(axis: str, folder: Path, largest: int) -> list[list[str]]:
+class Kept:
+    """Points that have been measured, in a file if there is one: a study of hours is not lost half way."""
+
+    def __init__(self, path: Path | None, folder: Path) -> None:
+        self._path, self._folder = path, folder
+        self._found: dict[str, Any] = json.loads(path.read_text()) if path is not None and path.exists() else {}
+
+    def of(self, point: Point) -> dict[str, Any]:
+        """What a point needs, measured now if it is not known."""
+        key = json.dumps(asdict(point))
+        if key not in self._found:
+            self._found[key] = run(point, self._folder)
+            if self._path is not None:
+                self._path.write_text(json.dumps(self._found, indent=1))
+        return dict(self._found[key])
+
+
+def section(axis: str, kept: Kept, largest: int) -> str:
+    """An axis: its table, and what it says."""
+    points = AXES[axis][1]
+    text = f"## {axis.capitalize()}\n\n" + markdown_table(rows_of(axis, kept, largest))
+    if axis == "events":
+        few, many = points[-2:]
+        if many.events <= largest:
+            ratio = kept.of(many)["fit"] / kept.of(few)["fit"] * few.events / many.events
+            text += f"\n\nTime per event at {many.events:,} events: {ratio:.2f} of that at {few.events:,}."
+    if axis == "workers":
+        one, two = (kept.of(p)["fit"] for p in points)
+        text += f"\n\nThe toys take two workers {two / one:.2f} of the time of one, the features apart."
+    return text
+
+
+def rows_of(axis: str, kept: Kept, largest: int) -> list[list[str]]:
     """The table of an axis."""
     what, points, expected = AXES[axis]
     table = [[what, "rank", "features", "read", "prepare", "fit", "per toy", "power of the fit", "peak memory"]]
@@ -163,7 +196,7 @@ def rows_of(axis: str, folder: Path, largest: int) -> list[list[str]]:
     for point in points:
         if point.events > largest:
             continue
-        found = run(point, folder)
+        found = kept.of(point)
         value, power = getattr(point, what), ""
         if before is not None and not isinstance(value, str):
             power = f"{np.log(found['fit'] / before[1]) / np.log(value / before[0]):.2f}"
@@ -190,6 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=list(AXES))
     parser.add_argument("--largest", type=int, default=10**9, help="Leave out points of more events.")
+    parser.add_argument("--kept", type=Path, metavar="FILE", help="Points measured before, and where to keep them.")
     parser.add_argument("--write", type=Path, default=Path("docs/scaling.md"))
     parser.add_argument("--point", help=argparse.SUPPRESS)
     parser.add_argument("--events-file", type=Path, help=argparse.SUPPRESS)
@@ -198,10 +232,8 @@ def main() -> None:
         print(json.dumps(measure(arguments.events_file, Point(**json.loads(arguments.point)))))
         return
     with tempfile.TemporaryDirectory() as folder:
-        parts = [
-            f"## {axis.capitalize()}\n\n" + markdown_table(rows_of(axis, Path(folder), arguments.largest))
-            for axis in arguments.only or AXES
-        ]
+        kept = Kept(arguments.kept, Path(folder))
+        parts = [section(axis, kept, arguments.largest) for axis in arguments.only or AXES]
     about = (
         "# How time and memory grow\n\n"
         f"Made by `python benchmarks/scaling_study.py` on {os.cpu_count()} cores of {platform.machine()}; times are of "

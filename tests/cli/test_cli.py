@@ -200,6 +200,10 @@ def test_generate_writes_every_format(tmp_path: Path, suffix: str) -> None:
         (("--width", "-1"), 2, "width"),
         (("--toys", "0"), 2, "toys"),
         (("--memory", "tiny"), 1, "memory"),
+        (("--width", "1", "--combination", "product"), 2, "several scales"),
+        (("--p-precision", "0.1"), 2, "--until-z"),
+        (("--newton-steps", "2", "--features", "x"), 1, "the score statistic needs no fit"),
+        (("--threads", "2"), 1, "give workers or a scheduler too"),
     ],
 )
 def test_errors_are_one_message_and_a_code(

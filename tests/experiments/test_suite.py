@@ -42,7 +42,17 @@ def test_every_test_and_combination_has_its_row(found) -> None:  # type: ignore[
         assert (folder / name).stat().st_size > 500
     assert result.counts().startswith("null toys (the paper's: 300; likelihood ratio, four widths: 600; score")
     assert result.counts() in (folder / "suite.md").read_text()
-    assert "ideal | 5.00 | 4.00 | 5.00 | 4.00" in str(result)
+    assert result.table()[0][-2:] == ["mean of the first 1", "mean of the other 1"]
+    assert result.table()[1] == ["ideal", "5.00", "4.00", "5.00", "4.00"]
+    assert result.counts() in str(result)
+
+
+def test_what_is_beyond_the_toys_is_marked() -> None:
+    signals = (SuiteSignal("near", 8, 5.0, True), SuiteSignal("far", 60, 4.0, True))
+    row = suite.Row("score", "harmonic", {"near": 1.0, "far": 2.7}, {"near": 0.1, "far": 0.0}, reach=2.7, toys=300)
+    table = suite.SuiteResult("one-dimensional", signals, (row,), 20).table()
+    assert table[0][-1] == "mean"
+    assert table[2] == ["score: harmonic", "1.00 ± 0.10", "≥ 2.70", "≥ 1.85"]
 
 
 def test_the_further_signals_are_what_they_say(rng: np.random.Generator) -> None:

@@ -60,3 +60,15 @@ def test_bins_that_are_none_are_refused_by_name(bins: object) -> None:
 
 def test_open_ends_have_numbers_of_their_own() -> None:
     np.testing.assert_array_equal(bin_numbers(np.array([-1.0, 0.0, 0.5, 1.0]), np.array([0.0, 1.0])), [0, 1, 1, 2])
+
+
+def test_bins_without_reference_are_joined_until_they_have_some(rng: np.random.Generator) -> None:
+    reference, data = rng.exponential(1.0, 2000), np.append(rng.exponential(1.0, 150), np.full(14, 12.0))
+    edges = choose_edges(reference, data)
+    assert edges[-1] > 12
+    counts = np.histogram(reference, edges)[0]
+    assert counts.min() >= 5
+    uniform = choose_edges(reference, data, 30)
+    assert len(uniform) == 31
+    assert set(edges) <= set(uniform)
+    assert np.histogram(reference, uniform)[0].min() == 0

@@ -19,11 +19,12 @@ from lanner.baselines.torch_backend import need_torch
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.files import write_atomically
+from lanner.inference.null import Null
 from lanner.model.fit import MIN_DATA
 from lanner.run.planning import FitOptions, check_count, check_expected, check_sample
 from lanner.run.store import array_digest
 from lanner.run.toys import stage
-from lanner.show.words import markdown_table
+from lanner.show.words import markdown_table, text_table
 
 Progress = Callable[[str, int, int], None]
 LEVELS = (2.0, 3.0)
@@ -57,6 +58,7 @@ class Row:
     test: str
     toys: int  # that its p-values are counted on
     reach: float  # the largest Z that these can show; beyond it a fitted tail is quoted
+    most: float  # the largest Z that the tail can show, or, without one, the toys
     unsettled: int  # toys whose training or fit did not end
     seconds_preparing: float
     seconds_per_toy: float
@@ -64,6 +66,10 @@ class Row:
     p_value: float | None = None
     p_interval: tuple[float, float] | None = None
     z_score: float | None = None
+
+    def z_words(self, z: float) -> str:
+        """A Z, or that it is more than can be shown."""
+        return f"≥ {self.most:.2f}" if z >= self.most - 1e-9 else f"{z:.2f}"
 
 
 @dataclass(frozen=True)
@@ -107,10 +113,16 @@ class Comparison:
                     cells += [""] * (1 + len(LEVELS))
                     continue
                 low, middle, high = f.z
-                cells += [f"{middle:.2f} ({low:.2f}, {high:.2f})", *(f"{p:.0%}" for p in f.probability)]
+                # A level beyond what can be shown is not one that is never reached.
+                often = (
+                    f"{p:.0%}" if level <= row.most else "unknown"
+                    for level, p in zip(LEVELS, f.probability, strict=True)
+                )
+                cells += [f"{row.z_words(middle)} ({row.z_words(low)}, {row.z_words(high)})", *often]
             if not signals:
                 assert row.p_interval is not None
-                cells += [f"{row.p_value:.3g}", "{:.2g} to {:.2g}".format(*row.p_interval), f"{row.z_score:.2f}"]
+                far = " (no toy above)" if row.p_interval[0] == 0 else ""
+                cells += [f"{row.p_value:.3g}{far}", "{:.2g} to {:.2g}".format(*row.p_interval), f"{row.z_score:.2f}"]
             cells += [
                 str(row.toys),
                 f"{row.reach:.2f}",
@@ -127,9 +139,7 @@ class Comparison:
         return markdown_table(self.table())
 
     def __str__(self) -> str:
-        lines = self.table()
-        widths = [max(len(cells[k]) for cells in lines) for k in range(len(lines[0]))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)
+        return text_table(self.table())
 
 
 def compare(
@@ -271,6 +281,7 @@ def _merged(rows: Sequence[Row]) -> Row:
         test=rows[0].test.split("-")[0],
         toys=min(r.toys for r in rows),
         reach=min(r.reach for r in rows),
+        most=min(r.most for r in rows),
         seconds_preparing=float(np.mean([r.seconds_preparing for r in rows])),
         seconds_per_toy=float(np.mean([r.seconds_per_toy for r in rows])),
         found=tuple(f for r in rows for f in r.found),
@@ -306,6 +317,7 @@ def _judge_signals(
         name,
         len(null),
         null.empirical(np.inf).z_score,
+        _most(null),
         unsettled,
         contestant.seconds_preparing,
         contestant.seconds_per_toy,
@@ -324,6 +336,7 @@ def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) ->
         name,
         len(null),
         null.empirical(np.inf).z_score,
+        _most(null),
         null.not_converged + int(not run.converged.all()),
         contestant.seconds_preparing,
         contestant.seconds_per_toy,
@@ -331,6 +344,11 @@ def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) ->
         p_interval=p.interval,
         z_score=max(p.z_score, -null.empirical(np.inf).z_score),
     )
+
+
+def _most(null: Null) -> float:
+    """The largest Z that can be shown."""
+    return float(z_scores(np.array([np.inf]), null)[0])
 
 
 def write_comparison(result: Comparison, folder: Path) -> None:

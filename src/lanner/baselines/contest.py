@@ -130,11 +130,11 @@ def z_scores(t: Array, null: Null) -> Array:
 
     A t below all toys has a p of 1, and a Z as low as the toys can tell.
     """
-    found, lowest = [], -null.empirical(np.inf).z_score
+    found, lowest, tail = [], -null.empirical(np.inf).z_score, null.trusted_tail
     for x in t:
         p = null.empirical(float(x))
-        far = null.tail is not None and p.exceedances < _ENOUGH and x > null.tail.threshold
-        found.append(null.tail.z_score(float(x)) if far and null.tail is not None else max(p.z_score, lowest))
+        far = tail is not None and p.exceedances < _ENOUGH and x > tail.threshold
+        found.append(tail.z_score(float(x)) if far and tail is not None else max(p.z_score, lowest))
     return np.array(found)
 
 

@@ -32,11 +32,15 @@ def draw_comparison(result: Comparison, path: Path) -> None:
                 for f in (f for f in row.found if (f.signal, f.signal_events) == signal):
                     low, middle, high = f.z
                     label = f"{f.signal}, {f.signal_events:g} events" if place == places[-1] else None
+                    # Open where it is more than can be shown.
+                    face = "white" if middle >= row.most - 1e-9 else colour
                     left.errorbar(middle, place - shift, xerr=[[middle - low], [high - middle]], fmt=marker,
-                                  color=colour, markersize=5, linewidth=1.2, label=label)  # fmt: skip
+                                  color=colour, markerfacecolor=face, markersize=5, linewidth=1.2,
+                                  label=label)  # fmt: skip
         if not signals:
             left.plot([r.z_score for r in rows], places, "o", color=BLUE, markersize=6)
-        left.plot([r.reach for r in rows], places, "|", color=GREY, markersize=14, label="the most that the toys show")
+        left.plot([r.reach for r in rows], places, "|", color=GREY, markersize=14,
+                  label="the most that the toys show; open: more than their tail can")  # fmt: skip
         left.set_yticks(places, [r.test for r in rows])
         left.tick_params(axis="y", which="minor", left=False, right=False)
         left.set_xlabel("significance Z: median, 16 % to 84 %" if signals else "significance Z")

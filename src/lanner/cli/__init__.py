@@ -19,6 +19,7 @@ from lanner.cli.options import (
     moved_options,
     null_option,
     reference_option,
+    refuse_idle,
     sample_options,
     toys_option,
     until_options,
@@ -142,6 +143,7 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) ->
         from lanner.cli.jobs import Files, check_folder, expected_of, finish, read_like, read_reference
 
         config = configured(config_file, flags, needed=("reference", "data", "expected", "output"))
+        refuse_idle(flags, config)
         reference = read_reference(config)
         files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
         check_folder(Path(config.output or "."), files.data)

@@ -34,7 +34,7 @@ def example(output: str) -> None:
         click.echo(f"{reference}: the reference\n{data}: data, in which the reference predicts {EXPECTED:g} events")
         click.echo(
             f"next: lanner search --reference {reference} --data {data} --features pt1,pt2,eta1,eta2,delta_phi "
-            f"--extra mll --expected {EXPECTED:g} --seed 1 --output out"
+            f"--extra mll --expected {EXPECTED:g} --seed 1 --output muons"
         )
 
 

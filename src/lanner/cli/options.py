@@ -183,6 +183,14 @@ def configured(config_file: str | None, flags: dict[str, Any], *, needed: tuple[
     return config
 
 
+def refuse_idle(flags: dict[str, Any], config: Config) -> None:
+    """Flags that would change nothing are more likely meant otherwise; a file may well hold every setting."""
+    if flags["combination"] is not None and config.width is not None:
+        raise click.UsageError("--combination is of several scales: leave it out, or --width")
+    if flags["p_precision"] is not None and config.until_z is None:
+        raise click.UsageError("--p-precision belongs to --until-z: give both, or --toys")
+
+
 def numbers_given(config: Config) -> dict[str, Any]:
     """The numbers of toys and experiments, where they were given: a function's own are its defaults."""
     given = {"toys": config.toys} if config.toys is not None else {}

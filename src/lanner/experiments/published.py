@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
+from lanner.events.readers.parquet import as_numpy
 from lanner.experiments import dimuon, higgs, susy
 
 Columns = dict[str, NDArray[np.float64]]
@@ -100,16 +100,12 @@ def _blocks(path: Path, names: tuple[str, ...]) -> Iterator[NDArray[np.float64]]
     try:
         with pa.csv.open_csv(path, read_options=read, convert_options=convert) as reader:
             for batch in reader:
-                yield np.column_stack([_numbers(column) for column in batch.columns])
+                yield np.column_stack([as_numpy(column) for column in batch.columns])
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, InputError):
             raise
         reason = str(error).splitlines()[0]
         raise InputError(f"{path} cannot be read, or is only a part of a file ({reason}); {_form(names)}") from None
-
-
-def _numbers(column: Any) -> NDArray[np.float64]:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _check_end(path: Path, names: tuple[str, ...]) -> None:

@@ -29,7 +29,7 @@ from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
 from lanner.run.toys import ToyRun, stage
-from lanner.show.words import markdown_table
+from lanner.show.words import markdown_table, text_table
 
 Array = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
@@ -61,9 +61,13 @@ class Row:
         """Mean over some signals."""
         return float(np.mean([self.z[name] for name in names]))
 
+    def is_bound(self, name: str) -> bool:
+        """Whether more than half of the experiments lie beyond all null toys."""
+        return self.z[name] >= self.reach - 1e-9
+
     def cell(self, name: str) -> str:
         """Median Z and its error, or the most that the toys can show."""
-        if self.z[name] >= self.reach - 1e-9:
+        if self.is_bound(name):
             return f"≥ {self.reach:.2f}"
         return f"{self.z[name]:.2f} ± {self.error[name]:.2f}"
 
@@ -99,30 +103,33 @@ class SuiteResult:
         return asdict(self)
 
     def __str__(self) -> str:
-        return "\n".join(" | ".join(cells) for cells in self.table())
+        return f"{text_table(self.table())}\nMedian Z of empirical p-values, from {self.counts()}."
 
     def table(self) -> list[list[str]]:
         """Header and rows: the ideal test, then every test's combinations and its best single scale."""
         names = [s.name for s in self.signals]
         known, further = ([s.name for s in self.signals if s.known is k] for k in (True, False))
-        lines = [["test", *names, "mean", "mean of those not chosen on"]]
+        groups = {"mean": known or further}
+        if known and further:
+            groups = {f"mean of the first {len(known)}": known, f"mean of the other {len(further)}": further}
 
-        def line(title: str, z: dict[str, float], cells: list[str]) -> list[str]:
-            means = [f"{np.mean([z[n] for n in group]):.2f}" if group else "" for group in (known, further)]
-            return [title, *cells, *means]
+        def line(title: str, by_signal: dict[str, Row]) -> list[str]:
+            cells = [by_signal[n].cell(n) for n in names]
+            for group in groups.values():
+                bound = "≥ " if any(by_signal[n].is_bound(n) for n in group) else ""
+                cells.append(f"{bound}{np.mean([by_signal[n].z[n] for n in group]):.2f}")
+            return [title, *cells]
 
         ideal = {s.name: s.ideal for s in self.signals}
-        lines.append(line("ideal", ideal, [f"{ideal[n]:.2f}" for n in names]))
+        means = [f"{np.mean([ideal[n] for n in group]):.2f}" for group in groups.values()]
+        lines = [["test", *names, *groups], ["ideal", *(f"{ideal[n]:.2f}" for n in names), *means]]
         for test in dict.fromkeys(r.test for r in self.rows):
             for row in (r for r in self.rows if r.test == test and not r.statistic.startswith("width")):
                 title = test if row.statistic == "single" else f"{test}: {row.statistic}"
-                lines.append(line(title, row.z, [row.cell(n) for n in names]))
+                lines.append(line(title, dict.fromkeys(names, row)))
             if any(r.test == test and r.statistic.startswith("width") for r in self.rows):
                 best = {n: self._best_row(test, n) for n in names}
-                z = {n: row.z[n] for n, row in best.items()}
-                lines.append(
-                    line(f"{test}: best single scale for each signal", z, [row.cell(n) for n, row in best.items()])
-                )
+                lines.append(line(f"{test}: best single scale for each signal", best))
         return lines
 
 

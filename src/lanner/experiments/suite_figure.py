@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lanner.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, hep_style
+from lanner.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, hep_style
 
 if TYPE_CHECKING:
     from lanner.experiments.suite import SuiteResult
@@ -30,12 +30,14 @@ def draw_suite(result: SuiteResult, path: Path) -> None:
             rows = [r for r in result.rows if r.test == test and not r.statistic.startswith("width")]
             chosen = next((r for r in rows if r.statistic == "harmonic"), rows[0])
             label = test if chosen.statistic == "single" else f"{test}: {chosen.statistic}"
-            z = [chosen.z[n] for n in names]
-            ax.errorbar(places + 0.12 * (k - 1), z, [chosen.error[n] for n in names], fmt=marker, color=colour,
-                        markersize=6, label=label)  # fmt: skip
-        reach = max(r.reach for r in result.rows)
-        ax.axhline(reach, color=VERMILION, linewidth=0.8, linestyle=":", label="the most that the toys can show")
-        ax.set_xticks(places, names)
+            x, z = places + 0.12 * (k - 1), np.array([chosen.z[n] for n in names])
+            shown = np.array([not chosen.is_bound(n) for n in names])
+            errors = np.array([chosen.error[n] for n in names])
+            ax.errorbar(x[shown], z[shown], errors[shown], fmt=marker, color=colour, markersize=6, label=label)
+            # More than the toys can show: an open marker and an arrow.
+            ax.errorbar(x[~shown], z[~shown], yerr=0.4, lolims=True, fmt=marker, color=colour, markersize=6,
+                        markerfacecolor="white")  # fmt: skip
+        ax.set_xticks(places, [f"{s.name}\n({s.events:.0f} events)" for s in result.signals])
         ax.tick_params(axis="x", which="minor", bottom=False, top=False)
         ax.set_xlim(-0.6, len(names) - 0.4)
         ax.set_ylim(0, 1.45 * max(s.ideal for s in result.signals))

@@ -11,7 +11,7 @@ from lanner.inference.significance import Chi2Fit, EmpiricalP, empirical_p
 from lanner.inference.tail import FittedTail
 from lanner.inference.weighted_chi2 import WeightedChi2
 
-_LEAST_TOYS = 50  # with fewer, toys can confirm nothing
+LEAST_TOYS = 50  # with fewer, toys can confirm nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Null:
     def analytic_confirmed(self) -> bool:
         """Whether the toys' mean, spread and tail are where the analytic null puts them, as far as toys can tell."""
         t = self.statistics[np.isfinite(self.statistics)]
-        if self.analytic is None or len(t) < _LEAST_TOYS:
+        if self.analytic is None or len(t) < LEAST_TOYS:
             return False
         shift = abs(t.mean() - self.analytic.mean) / self.analytic.std
         ratio = t.std(ddof=1) / self.analytic.std
@@ -60,6 +60,11 @@ class Null:
         beyond = float(np.mean(t > self.analytic.isf(0.05)))
         tail = beyond < 1.5 * 0.05 + 3 * (0.05 * 0.95 / len(t)) ** 0.5
         return bool(shift < 0.25 + slack and abs(ratio - 1) < 0.15 + slack and tail)
+
+    @property
+    def trusted_tail(self) -> FittedTail | None:
+        """The fitted tail, if the toys look like it."""
+        return self.tail if self.tail is not None and self.tail.describes else None
 
     def empirical(self, t: float) -> EmpiricalP:
         """The empirical p-value of an observed t."""

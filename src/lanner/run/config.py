@@ -6,13 +6,14 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lanner.errors import InputError
-from lanner.run.cluster import Dask
-from lanner.run.executor import Executor, Local
+
+if TYPE_CHECKING:
+    from lanner.run.executor import Executor
 
 Name = str
 
@@ -76,8 +77,15 @@ class Config(BaseModel):
 
     def executor_chosen(self) -> Executor:
         """Who makes the toys. An address or a number of workers means Dask."""
+        from lanner.run.cluster import Dask
+        from lanner.run.executor import Local
+
         names = ("scheduler", "workers", "threads", "tls_ca", "tls_cert", "tls_key")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if list(given) == ["threads"] and self.executor is None:
+            raise InputError(
+                "threads: of Dask's workers; give workers or a scheduler too (OMP_NUM_THREADS is for local runs)"
+            )
         if self.executor == "local" and given:
             raise InputError(f"{', '.join(given)}: for Dask, but executor=local; leave out one or the other")
         if self.executor == "dask" or given:

@@ -99,6 +99,11 @@ def plan_search(
     """The plan of a search at each of its scales: those given, or chosen from the reference."""
     check_combination(options.combination)
     settings, statistic = options.settings(), options.chosen_statistic()
+    if statistic == "score" and options.newton_steps is not None:
+        raise InputError(
+            f"newton_steps={options.newton_steps!r}: the score statistic needs no fit; leave it out, or choose "
+            "statistic='likelihood-ratio'"
+        )
     plan = make_plan(
         reference,
         data,

@@ -164,7 +164,7 @@ def power(
 
 def _judged(mean: float, t: NDArray[np.float64], null: Null) -> Strength:
     """Z of toys with a signal."""
-    tail = null.tail
+    tail = null.trusted_tail
     empirical = np.array([null.empirical(x).z_score for x in t])
     return Strength(
         float(mean),

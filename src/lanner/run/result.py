@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -12,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.inference.null import Null
+from lanner.inference.null import LEAST_TOYS, Null
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, z_of_log_p
 from lanner.model.ratio import LearnedRatio
 from lanner.reprs import as_html, as_text
 
-SCHEMA = "lanner.result/2"
+SCHEMA = "lanner.result/3"
 _PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
 
 
@@ -109,7 +110,7 @@ class SearchResult:
 
     @property
     def p_value(self) -> float:
-        """(k + 1) / (n + 1): never 0, and an upper bound where no toy reaches t."""
+        """(k + 1) / (n + 1): never 0; where no toy reaches t, the smallest that so many toys can give."""
         return self.empirical.p_value
 
     @property
@@ -119,7 +120,7 @@ class SearchResult:
 
     @property
     def z_score(self) -> float:
-        """Z of the empirical p-value; a lower bound where no toy reaches t."""
+        """Z of the empirical p-value; where no toy reaches t, the largest that so many toys can give."""
         return self.empirical.z_score
 
     @property
@@ -150,22 +151,22 @@ class SearchResult:
         """The law that goes beyond the toys, by name, if there is one that they confirm."""
         if self.analytic is not None and self.null.analytic_confirmed:
             return "analytic null", self.analytic
-        if self.tail is not None and self.statistic > self.null.tail.threshold:  # type: ignore[union-attr]
+        tail = self.null.trusted_tail
+        if tail is not None and self.tail is not None and self.statistic > tail.threshold:
             return "tail fitted to them", self.tail
         return None
 
     def verdict(self) -> str:
         """The outcome in one sentence."""
         p, bound = self.empirical, self.empirical.is_bound
-        sign = "<" if bound else "="
-        numbers = f"p {sign} {p.p_value:.2g}, Z {'>' if bound else '='} {p.z_score:.2f}"
+        numbers = f"p = {p.p_value:.2g}, Z = {p.z_score:.2f}"
         name, law = self.beyond or ("", None)
         beyond = None if law is None else law.z_score
+        if bound:
+            numbers += f", as far as {p.toys} toys go: none reaches t; "
+            numbers += f"{self._unknown()}" if law is None else f"beyond them the {name} says {law.words()}"
         if self.plan.fixed is not None:
             numbers += "; the shape alone was tested"
-        if bound:
-            says = "no law agrees with the toys" if law is None else f"the {name} says {law.words()}"
-            numbers += f"; none of {p.toys} toys reaches t, beyond them {says}"
         if p.z_score >= 3 or (bound and beyond is not None and beyond >= 3):
             words = "The data depart from the reference"
         elif bound and self.statistic > self._far():
@@ -177,6 +178,11 @@ class SearchResult:
         else:
             words = "The data are compatible with the reference"
         return f"{words} ({numbers})."
+
+    def _unknown(self) -> str:
+        """Why nothing is said of what lies beyond the toys."""
+        few = self.null.tail is None if self.null.analytic is None else len(self.null) < LEAST_TOYS
+        return "more toys would tell how far beyond" if few else "beyond them no law agrees with the toys"
 
     def _far(self) -> float:
         """As far above the highest toy as that is above their median."""
@@ -207,7 +213,8 @@ class SearchResult:
                 "z_error": None if tail.z_error is None else _number(tail.z_error),
                 "is_bound": tail.is_bound,
             }
-            | asdict(self.null.tail),  # type: ignore[arg-type]
+            | asdict(self.null.tail)  # type: ignore[arg-type]
+            | {"describes": self.null.tail.describes, "limit": self.null.tail.limit},  # type: ignore[union-attr]
             "combined": None if self.combined is None else asdict(self.combined),
             "null": {
                 "kind": self.null.kind,
@@ -318,22 +325,32 @@ class SearchResult:
         rows = [
             (
                 "scales",
-                f"{len(combined.scales)}, combined by the {combined.kind} mean of p"
-                if combined.kind == "harmonic"
-                else f"{len(combined.scales)}, combined by {combined.kind} p",
+                f"{len(combined.scales)}, combined by the {combined.kind} "
+                + ("mean of p" if combined.kind == "harmonic" else "p")
+                + f"; local Z, for log-ratios of about {_listed(s.deviation for s in combined.scales)} (*: speaks):",
             )
         ]
         if self.tail is not None:
-            rows.append(("fitted tail", f"{self.tail.words()}, an extrapolation"))
+            trusted = "" if self.null.trusted_tail is not None else "; the toys do NOT look like it"
+            rows.append(("fitted tail", f"{self.tail.words()}, an extrapolation{trusted}"))
         widths = sorted({s.width for s in combined.scales})
         for width in widths:
             local = ", ".join(
                 f"{s.local_z:.2f}{'*' if k == combined.speaks else ''}"
-                for k, s in enumerate(combined.scales)
+                for k, s in sorted(enumerate(combined.scales), key=lambda scale: scale[1].deviation)
                 if s.width == width
             )
             rows.append((f"width {width:.3g}", f"local Z = {local}"))
         return rows
+
+
+def _listed(numbers: Iterable[float]) -> str:
+    """Different numbers in the order of their size.
+
+    >>> _listed([2.0, 0.2, 2.0])
+    '0.2, 2'
+    """
+    return ", ".join(dict.fromkeys(f"{x:.2g}" for x in sorted(numbers)))
 
 
 def versions() -> dict[str, str]:

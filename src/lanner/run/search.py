@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lanner.errors import LannerWarning
 from lanner.events import match_columns
 from lanner.inference.combination import MIN_FROZEN, frozen_toys
 from lanner.inference.ladder import Recipe
@@ -144,7 +146,19 @@ def search(
                 result = judge.result(maker.first(number, progress), frozen_toys(number))
             else:
                 result = _until(stopping, judge, maker, progress)
+                if until_z is not None and not result.empirical.sequential:
+                    _say_what_is_missing(until_z, p_precision, stopping.toys)
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
+
+
+def _say_what_is_missing(z: float, precision: float, toys: int) -> None:
+    enough = Stopping.until(z, precision).toys
+    if toys < enough:
+        warnings.warn(
+            f"to know a p-value of {z:g} sigma takes up to {enough} toys, and toys={toys} is the most that was allowed",
+            LannerWarning,
+            stacklevel=3,
+        )
 
 
 def _until(

@@ -125,7 +125,7 @@ class ToyStore:
             ) from None
         if found.get("fingerprint") != self._fingerprint:
             different = [
-                f"{key}: {_short(made_for.get(key))} there, {_short(self.description.get(key))} now"
+                _difference(key, made_for.get(key), self.description.get(key))
                 for key in sorted(set(made_for) | set(self.description))
                 if made_for.get(key) != self.description.get(key)
             ]
@@ -202,6 +202,7 @@ class ToyStore:
         return self.folder / f"batch-{first:08d}.npz"
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _difference(key: str, there: Any, now: Any) -> str:
+    if isinstance(there, list | dict) or isinstance(now, list | dict):
+        return f"other {key}"
+    return f"{key}: {json.dumps(there)} there, {json.dumps(now)} now"

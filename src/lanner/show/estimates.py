@@ -25,7 +25,7 @@ def estimates(result: SearchResult) -> list[Row]:
 def draws(result: SearchResult) -> list[Row]:
     """The result with other draws of the reference."""
     found = [(float(t), result.null.empirical(float(t))) for t in result.reference_draws]
-    return [{"t": t, "p": p.p_value, "z": p.z_score, "bound": p.is_bound} for t, p in found]
+    return [{"t": t, "p": p.p_value, "z": p.z_score} for t, p in found]
 
 
 def _empirical(result: SearchResult) -> Row:
@@ -36,9 +36,10 @@ def _empirical(result: SearchResult) -> Row:
     return {
         "name": "empirical (the result)",
         "extrapolation": False,
-        "p": f"{'< ' if p.is_bound else ''}{words.p_value(p.p_value)}",
-        "z": f"{'> ' if p.is_bound else ''}{words.z_score(p.z_score)}",
-        "remark": f"{p.exceedances} of {words.count(p.toys, 'toy')} at or above t{sequential}. 95 % interval of p: "
+        "p": words.p_value(p.p_value),
+        "z": words.z_score(p.z_score),
+        "remark": ("As far as the toys go: " if p.is_bound else "")
+        + f"{p.exceedances} of {words.count(p.toys, 'toy')} at or above t{sequential}. 95 % interval of p: "
         f"{words.number(low, 2)} to {words.number(high, 2)}; of Z: {words.z_score(z_low)} "
         + ("and above" if z_high is None else f"to {words.z_score(z_high)}"),
     }
@@ -87,7 +88,8 @@ def _tail(result: SearchResult) -> Row:
     return row | {
         "p": f"{'< ' if found.is_bound else ''}{words.p_value(found.p_value)}",
         "z": f"{'> ' if found.is_bound else ''}{words.z_score(found.z_score)} ± {words.z_score(found.z_error)}",
-        "remark": f"An exponential through the {tail.above} highest toys. Goodness of fit: "
+        "remark": ("" if tail.describes else "The toys do not look like it: do not use it. ")
+        + f"A generalised Pareto law of shape {tail.shape:.2f} through the {tail.above} highest toys. Goodness of fit: "
         f"p = {words.p_value(tail.goodness_of_fit)} (Kolmogorov-Smirnov, refitted in each replicate)"
         + (". The data lie further out than it can be trusted: these are its last values" if found.is_bound else ""),
     }

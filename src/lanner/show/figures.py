@@ -91,10 +91,9 @@ def _null_caption(result: SearchResult) -> str:
     null = result.null
     missing = f" {words.count(null.not_finite, 'toy')} without a finite t cannot be drawn." if null.not_finite else ""
     if result.combined is not None:
-        return (
-            f"The combined statistic in {words.count(len(null), 'null toy')} and in the data. The line is an "
-            f"exponential fitted to the highest toys.{missing}"
-        )
+        drawn = result.beyond is not None
+        line = " The line is a generalised Pareto law fitted to the highest toys." if drawn else ""
+        return f"The combined statistic in {words.count(len(null), 'null toy')} and in the data.{line}{missing}"
     curves = "curve is the analytic null" if null.chi2 is None else "curves are the analytic null and the fitted χ²"
     return (
         f"The test statistic in {words.count(len(null), 'null toy')} and in the data. The {curves}, scaled to the "

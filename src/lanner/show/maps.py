@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 BINS = 20  # per axis: half a percent of the events a cell on average
+_LEAST = 30  # reference events in all cells of a row or column
 MIN_EVENTS = 5  # reference events below which a cell's mean is not shown
 _COARSE = 10  # bins per axis where pairs are compared
 _CONSIDERED = 5  # most important variables among which the pair is chosen
@@ -61,7 +62,7 @@ def map_2d(
 ) -> RatioMap:
     """Reweighted over reference in the plane of two variables, given as a pair of columns for each sample."""
     edges = [
-        choose_edges(r, d, BINS if b is None else b, name=n)
+        choose_edges(r, d, b, name=n, most=BINS, least=_LEAST)
         for r, d, b, n in zip(reference, data, bins, names, strict=True)
     ]
     shape = (len(edges[0]) + 1, len(edges[1]) + 1)

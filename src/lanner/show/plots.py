@@ -54,19 +54,19 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
             name = "analytic null" if null.analytic_confirmed else "analytic null, NOT confirmed by the toys"
             law = null.analytic.pdf(grid) * width * toys.size
             ax.plot(grid, law, color=BLUE, label=_law_label(name, result.analytic))
-        if null.tail is not None and result.tail is not None and t > null.tail.threshold:
-            beyond = grid[grid > null.tail.threshold]
-            law = np.exp([null.tail.log_p(x) for x in beyond]) / null.tail.scale * width * toys.size
+        tail = null.trusted_tail
+        if tail is not None and result.tail is not None and t > tail.threshold:
+            beyond = grid[(grid > tail.threshold) & (grid < tail.limit)]
+            law = tail.pdf(beyond) * width * toys.size
             ax.plot(beyond, law, color=BLUE, label=f"fitted tail: {result.tail.words()} (extrapolation)")
         if null.chi2 is not None and result.chi2 is not None:
             law = stats.chi2.pdf(grid, null.chi2.dof) * width * toys.size
             name = f"χ², {null.chi2.dof:.1f} dof fitted"
             ax.plot(grid, law, color=GREEN, linestyle="--", label=_law_label(name, result.chi2))
         empirical = result.empirical
-        sign = ("<", ">") if empirical.is_bound else ("=", "=")
         name = "combined statistic" if result.combined else "t"
-        words = f"observed {name} = {t:.2f}: p {sign[0]} {empirical.p_value:.2g}, "
-        words += f"Z {sign[1]} {empirical.z_score:.2f} (toys)"
+        words = f"observed {name} = {t:.2f}: p = {empirical.p_value:.2g}, Z = {empirical.z_score:.2f} "
+        words += "(as far as the toys go)" if empirical.is_bound else "(toys)"
         if far:
             ax.plot([], [], color=VERMILION, linewidth=2, label=words)
             ax.annotate(

@@ -26,13 +26,30 @@ _UNSET = {
 }
 
 
+# Settings whose names say little by themselves.
+_NAMES = {
+    "names": "features",
+    "fixed": "fixed number of data events",
+    "reference_size": "reference events of each fit",
+    "apart": "reference events that shape the test",
+    "source": "weighted events that toys draw from",
+    "trace_error": "part of the kernel left out",
+}
+_OF_FITS = ("newton_steps", "tolerance")  # nothing to the score statistic, which needs none
+
+
 def configuration(result: SearchResult) -> Table:
     """Every setting of the plan; the scaling is in `units`."""
     settings = dict(result.plan.settings())
     settings["scaling"] = settings["scaling"]["rule"]
+    score = result.plan.statistic == "score"
     return [
-        {"setting": name.replace("_", " "), "value": cell(_UNSET.get(name) if value is None else value)}
+        {
+            "setting": _NAMES.get(name, name.replace("_", " ")),
+            "value": cell(_UNSET.get(name) if value is None else value),
+        }
         for name, value in settings.items()
+        if not (score and name in _OF_FITS)
     ]
 
 

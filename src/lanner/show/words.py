@@ -105,3 +105,14 @@ def markdown_table(lines: Sequence[Sequence[str]]) -> str:
     """
     header, *rows = [f"| {' | '.join(cells)} |" for cells in lines]
     return "\n".join([header, f"|{'---|' * len(lines[0])}", *rows])
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """The same for a terminal.
+
+    >>> print(text_table([["test", "Z"], ["a", "10"]]))
+    test  Z
+    a     10
+    """
+    widths = [max(len(cells[k]) for cells in lines) for k in range(len(lines[0]))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)

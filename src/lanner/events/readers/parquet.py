@@ -61,7 +61,14 @@ def as_numpy(column: Any) -> NDArray[Any]:
     """Return an Arrow array as numbers, or bool, with missing values as NaN."""
     import pyarrow as pa
 
-    if column.null_count and pa.types.is_boolean(column.type):
-        column = column.cast(pa.float64())
-    array: NDArray[Any] = np.asarray(column.to_numpy(zero_copy_only=False))
-    return array
+    # Not to_numpy(): it imports pandas, if there is one, which takes a second and in which a Ctrl-C is lost.
+    if column.null_count:
+        column = column.cast(pa.float64(), safe=False).fill_null(np.nan)
+    is_bool = pa.types.is_boolean(column.type)
+    if is_bool:
+        column = column.cast(pa.uint8())
+    kind = np.dtype(column.type.to_pandas_dtype())  # the name of a method: it knows NumPy's types
+    if len(column) == 0:
+        return np.empty(0, dtype=bool if is_bool else kind)
+    array = np.frombuffer(column.buffers()[1], dtype=kind, count=len(column), offset=column.offset * kind.itemsize)
+    return array.astype(bool) if is_bool else array
