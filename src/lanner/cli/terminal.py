@@ -49,9 +49,11 @@ def stage_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
+        preparing = bar.add_task("preparing", total=None)
 
         def tell(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
+                bar.update(preparing, visible=False)
                 tasks[stage] = bar.add_task(stage, total=total)
             bar.update(tasks[stage], completed=done, total=total)
 
