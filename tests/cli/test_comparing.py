@@ -24,7 +24,9 @@ def run(*words: str):
 
 
 def test_the_tests_are_named() -> None:
-    assert run("--list").output.split() == list(NAMES)
+    lines = run("--list").output.splitlines()
+    assert [line.split()[0] for line in lines] == list(NAMES)
+    assert all(len(line.split()) > 2 for line in lines[:3])
 
 
 def test_a_signal_is_injected_and_a_table_printed(files: Path) -> None:

@@ -28,6 +28,20 @@ TESTS: dict[str, Callable[[], Test]] = {
     "chi2": BinnedChi2,
 }
 NAMES = (*TESTS, SUPERVISED)
+WORDS = {
+    "score": "Lanner's own: the default of search",
+    "likelihood-ratio": "Lanner's own: the likelihood ratio at several widths",
+    "one-width": "the likelihood ratio at the paper's width",
+    "network": "the neural network of the original proposal (needs torch)",
+    "classifier-auc": "boosted trees trained on half of the events: area under their ROC curve on the other half",
+    "classifier-error": "the same trees: their error rate",
+    "classifier-likelihood-ratio": "the same trees: the likelihood ratio that they give",
+    "mmd": "maximum mean discrepancy with the Gaussian kernel of the paper's width",
+    "energy": "energy distance",
+    "ks": "Kolmogorov-Smirnov on each feature, corrected for their number",
+    "chi2": "Pearson's chi2 in equally populated cells that the reference decides",
+    SUPERVISED: "boosted trees that learn the signal itself: what a dedicated search would find",
+}
 # What is there without torch and done within minutes.
 DEFAULT = ("score", "likelihood-ratio", "classifier-auc", "mmd", "energy", "ks", "chi2", SUPERVISED)
 

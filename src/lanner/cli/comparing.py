@@ -63,10 +63,11 @@ def compare(
     Interrupted, the same command with --output goes on where it was.
     """
     with plain_errors(quiet=quiet):
-        from lanner.baselines.registry import NAMES
-
         if listed:
-            click.echo("\n".join(NAMES))
+            from lanner.baselines.registry import NAMES, WORDS
+            from lanner.show.words import text_table
+
+            click.echo(text_table([[name, WORDS[name]] for name in NAMES]))
             return
         config = configured(config_file, flags, needed=() if suite else ("reference", "expected"))
         given = (config.reference, config.data, config.signal, config.signal_events, config.expected)

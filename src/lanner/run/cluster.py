@@ -123,6 +123,7 @@ def local_cluster(workers: int) -> Iterator[Any]:
     settings = {
         "distributed.worker.memory.spill": False,  # there is nothing to spill but the features themselves
         "distributed.worker.memory.target": False,
+        "distributed.worker.profile.enabled": False,  # which would look at every worker a hundred times a second
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
     }
