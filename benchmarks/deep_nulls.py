@@ -28,7 +28,7 @@ from lanner.inference.ladder import Ladder
 from lanner.inference.significance import fit_chi2, z_of_log_p
 from lanner.inference.toys import room_for_data
 from lanner.machine import memory_budget
-from lanner.show.words import markdown_table
+from lanner.reprs import markdown_table
 from synthetic import SHAPES, events
 
 LEVELS = (2.0, 3.0, 4.0, 5.0)

@@ -21,8 +21,8 @@ import numpy as np
 from lanner.baselines import PUBLISHED, Arena, Kernel, Network
 from lanner.baselines.network import PreparedNetwork
 from lanner.inference.toys import room_for_data
+from lanner.reprs import markdown_table
 from lanner.run.planning import FitOptions
-from lanner.show.words import markdown_table
 from synthetic import SHAPES, events
 
 NETWORKS = {"1-D": "one-dimensional", "5-D": "dimuon", "8-D": "susy", "21-D": "higgs"}

@@ -33,11 +33,11 @@ import lanner
 from lanner.inference.ladder import Recipe
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
+from lanner.reprs import markdown_table
 from lanner.run.cluster import Dask, local_cluster
 from lanner.run.planning import FitOptions, check_sample, plan_search
 from lanner.run.toys import run_toys
 from lanner.run.worker import prepare
-from lanner.show.words import markdown_table
 from synthetic import events
 
 WIDTHS = {1: 0.3, 2: 1.5, 5: 3.0, 8: 4.5, 21: 7.0}

@@ -1,8 +1,9 @@
-"""How results print: a heading and rows of names and values, in a terminal and in a notebook."""
+"""How results print: a heading and rows of names and values, or a table, in a terminal, a notebook or a page."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 Rows = list[tuple[str, str]]
 
@@ -27,3 +28,40 @@ def as_html(heading: str, rows: Rows) -> str:
         for name, value in rows
     )
     return f"<p><b>{html.escape(heading)}</b></p><table>{lines}</table>"
+
+
+def markdown_table(lines: Sequence[Sequence[str]]) -> str:
+    """Header and rows of cells as a table for a page.
+
+    >>> print(markdown_table([["a", "b"], ["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    header, *rows = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([header, f"|{'---|' * len(lines[0])}", *rows])
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """The same for a terminal.
+
+    >>> print(text_table([["test", "Z"], ["a", "10"]]))
+    test  Z
+    a     10
+    """
+    widths = [max(len(cells[k]) for cells in lines) for k in range(len(lines[0]))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)
+
+
+def at_most(z: float, most: float) -> str:
+    """A Z, or that it is more than can be shown.
+
+    >>> at_most(2.345, 3.0), at_most(3.0, 3.0)
+    ('2.35', '≥ 3.00')
+    """
+    return f"≥ {most:.2f}" if is_beyond(z, most) else f"{z:.2f}"
+
+
+def is_beyond(z: float, most: float) -> bool:
+    """Whether a Z is the last that can be shown."""
+    return z >= most - 1e-9

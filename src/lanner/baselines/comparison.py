@@ -21,10 +21,10 @@ from lanner.events import Sample
 from lanner.files import write_atomically
 from lanner.inference.null import Null
 from lanner.model.fit import MIN_DATA
+from lanner.reprs import at_most, markdown_table, text_table
 from lanner.run.planning import FitOptions, check_count, check_expected, check_sample
 from lanner.run.store import array_digest
 from lanner.run.toys import stage
-from lanner.show.words import markdown_table, text_table
 
 Progress = Callable[[str, int, int], None]
 LEVELS = (2.0, 3.0)
@@ -66,10 +66,6 @@ class Row:
     p_value: float | None = None
     p_interval: tuple[float, float] | None = None
     z_score: float | None = None
-
-    def z_words(self, z: float) -> str:
-        """A Z, or that it is more than can be shown."""
-        return f"≥ {self.most:.2f}" if z >= self.most - 1e-9 else f"{z:.2f}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class Comparison:
                     f"{p:.0%}" if level <= row.most else "unknown"
                     for level, p in zip(LEVELS, f.probability, strict=True)
                 )
-                cells += [f"{row.z_words(middle)} ({row.z_words(low)}, {row.z_words(high)})", *often]
+                cells += [f"{at_most(middle, row.most)} ({at_most(low, row.most)}, {at_most(high, row.most)})", *often]
             if not signals:
                 assert row.p_interval is not None
                 far = " (no toy above)" if row.p_interval[0] == 0 else ""

@@ -139,7 +139,7 @@ def z_scores(t: Array, null: Null) -> Array:
 
 
 def _minus_log_p(null: Array) -> Callable[[Array], Array]:
-    """A scale on which the tails of all tests are alike, and an exponential fits them: minus log p of a gamma law.
+    """A scale on which the tails of all tests are alike, and close to an exponential: minus log p of a gamma law.
 
     Its mean, spread and skewness are those of the toys, so that it may be close to a Gaussian or to an exponential.
     """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lanner.reprs import is_beyond
 from lanner.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, hep_style
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def draw_comparison(result: Comparison, path: Path) -> None:
                     low, middle, high = f.z
                     label = f"{f.signal}, {f.signal_events:g} events" if place == places[-1] else None
                     # Open where it is more than can be shown.
-                    face = "white" if middle >= row.most - 1e-9 else colour
+                    face = "white" if is_beyond(middle, row.most) else colour
                     left.errorbar(middle, place - shift, xerr=[[middle - low], [high - middle]], fmt=marker,
                                   color=colour, markerfacecolor=face, markersize=5, linewidth=1.2,
                                   label=label)  # fmt: skip

@@ -65,7 +65,7 @@ def compare(
     with plain_errors(quiet=quiet):
         if listed:
             from lanner.baselines.registry import NAMES, WORDS
-            from lanner.show.words import text_table
+            from lanner.reprs import text_table
 
             click.echo(text_table([[name, WORDS[name]] for name in NAMES]))
             return

@@ -24,12 +24,12 @@ from lanner.experiments.suite_cases import SuiteSignal, suite_case
 from lanner.files import write_atomically
 from lanner.inference.combination import COMBINATIONS, frozen_toys
 from lanner.inference.ladder import Ladder
+from lanner.reprs import at_most, is_beyond, markdown_table, text_table
 from lanner.run.executor import Executor, executor_of
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
 from lanner.run.toys import ToyRun, stage
-from lanner.show.words import markdown_table, text_table
 
 Array = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
@@ -63,13 +63,12 @@ class Row:
 
     def is_bound(self, name: str) -> bool:
         """Whether more than half of the experiments lie beyond all null toys."""
-        return self.z[name] >= self.reach - 1e-9
+        return is_beyond(self.z[name], self.reach)
 
     def cell(self, name: str) -> str:
         """Median Z and its error, or the most that the toys can show."""
-        if self.is_bound(name):
-            return f"≥ {self.reach:.2f}"
-        return f"{self.z[name]:.2f} ± {self.error[name]:.2f}"
+        error = "" if self.is_bound(name) else f" ± {self.error[name]:.2f}"
+        return at_most(self.z[name], self.reach) + error
 
 
 @dataclass(frozen=True)

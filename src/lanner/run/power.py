@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.inference.combination import frozen_toys
 from lanner.inference.null import Null
+from lanner.reprs import at_most, text_table
 from lanner.run.executor import Executor, executor_of
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
@@ -65,11 +66,19 @@ class Power:
         """The largest Z that the null toys can show by themselves."""
         return self.null.empirical(np.inf).z_score
 
+    @property
+    def most(self) -> float:
+        """The largest Z that the law which is quoted can show."""
+        tail = self.null.trusted_tail
+        law = {"analytic": np.inf, "tail": np.inf if tail is None else tail.z_score(np.inf), "empirical": self.reach}
+        return float(law[self.strengths[0].best])
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON."""
         return {
             "null_toys": len(self.null),
             "largest_empirical_z": self.reach,
+            "largest_z": None if np.isinf(self.most) else self.most,
             "strengths": [
                 {
                     "signal_events": s.signal_events,
@@ -89,18 +98,16 @@ class Power:
 
     def __str__(self) -> str:
         law = _LAWS[self.strengths[0].best]
-        lines = [
-            f"{len(self.null)} null toys: empirical Z up to {self.reach:.2f}; Z below is that of the {law}",
-            "",
-            "signal   median Z (16 %, 84 %)     empirical median   P(2 sigma)  P(3 sigma)  P(5 sigma)",
-        ]
+        chances = [f"P({level:g} sigma)" for level in LEVELS]
+        lines = [["signal", "median Z (16 %, 84 %)", "empirical median", *chances]]
         for s in self.strengths:
-            low, middle, high = s.band()
-            chances = "".join(f"{s.probability(level):>12.0%}" for level in LEVELS)
-            lines.append(
-                f"{s.signal_events:<9g}{middle:>6.2f} ({low:.2f}, {high:.2f}){s.band('empirical')[1]:>22.2f}{chances}"
-            )
-        return "\n".join(lines)
+            low, middle, high = (at_most(z, self.most) for z in s.band())
+            # A level beyond what can be shown is not one that is never reached.
+            often = [f"{s.probability(level):.0%}" if level <= self.most else "unknown" for level in LEVELS]
+            empirical = at_most(s.band("empirical")[1], self.reach)
+            lines.append([f"{s.signal_events:g}", f"{middle} ({low}, {high})", empirical, *often])
+        counts = f"{len(self.null)} null toys: empirical Z up to {self.reach:.2f}; Z below is that of the {law}"
+        return f"{counts}\n\n{text_table(lines)}"
 
 
 def power(

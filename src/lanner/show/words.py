@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from lanner.run.result import SearchResult
 
@@ -93,26 +93,3 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
         f"With {count(n, 'toy')} the p-value cannot be below {p_value(1 / (n + 1))}; smaller ones, marked as "
         "extrapolations, rest on a law that the toys do not reach.",
     )
-
-
-def markdown_table(lines: Sequence[Sequence[str]]) -> str:
-    """Header and rows of cells as a table for a page.
-
-    >>> print(markdown_table([["a", "b"], ["1", "2"]]))
-    | a | b |
-    |---|---|
-    | 1 | 2 |
-    """
-    header, *rows = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([header, f"|{'---|' * len(lines[0])}", *rows])
-
-
-def text_table(lines: Sequence[Sequence[str]]) -> str:
-    """The same for a terminal.
-
-    >>> print(text_table([["test", "Z"], ["a", "10"]]))
-    test  Z
-    a     10
-    """
-    widths = [max(len(cells[k]) for cells in lines) for k in range(len(lines[0]))]
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)
