@@ -124,13 +124,9 @@ class ToyStore:
                 "use a new folder"
             ) from None
         if found.get("fingerprint") != self._fingerprint:
-            different = [
-                _difference(key, made_for.get(key), self.description.get(key))
-                for key in sorted(set(made_for) | set(self.description))
-                if made_for.get(key) != self.description.get(key)
-            ]
+            different = "; ".join(_differences(made_for, self.description))
             raise StoreError(
-                f"{self.folder} holds toys of another configuration ({'; '.join(different)}); "
+                f"{self.folder} holds toys of another configuration ({different}); "
                 "use another folder, or the settings it was made for"
             )
         return size
@@ -202,7 +198,14 @@ class ToyStore:
         return self.folder / f"batch-{first:08d}.npz"
 
 
-def _difference(key: str, there: Any, now: Any) -> str:
-    if isinstance(there, list | dict) or isinstance(now, list | dict):
-        return f"other {key}"
-    return f"{key}: {json.dumps(there)} there, {json.dumps(now)} now"
+def _differences(there: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for key in sorted(set(there) | set(now)):
+        one, other = there.get(key), now.get(key)
+        if one == other:
+            continue
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from _differences(one, other)
+        elif isinstance(one, list | dict) or isinstance(other, list | dict):
+            yield f"other {key}"
+        else:
+            yield f"{key}: {json.dumps(one)} there, {json.dumps(other)} now"
