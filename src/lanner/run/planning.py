@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.errors import InputError, LannerWarning
+from lanner.errors import InputError, MemoryBudgetError, LannerWarning
 from lanner.events import Sample
 from lanner.events.rows import ScaledRows
 from lanner.events.sample import check_varies
@@ -19,6 +19,7 @@ from lanner.inference.plan import MIN_RATIO, Plan, make_plan
 from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.tuning import Tuning, tune
+from lanner.machine import megabytes
 from lanner.model.curvature import MOST_ROWS
 from lanner.model.fit import check_enough
 from lanner.model.loss import loss_by_name
@@ -27,6 +28,7 @@ from lanner.model.single import STATISTICS, Settings, check_settings
 MANY_SIGMA = 5.0
 # Of the reference, one part in so many gives the score its moments and is never a toy's data (see inference/toys.py).
 _APART = 4
+_LEAST_MEMORY = 64_000_000  # bytes
 TOYS, SCORE_TOYS = 300, 1000
 
 
@@ -98,6 +100,11 @@ def plan_search(
 ) -> tuple[Plan, ...]:
     """The plan of a search at each of its scales: those given, or chosen from the reference."""
     check_combination(options.combination)
+    if memory < _LEAST_MEMORY:
+        raise MemoryBudgetError(
+            f"the memory budget is {megabytes(memory)}, and a search needs {megabytes(_LEAST_MEMORY)} for its blocks "
+            "alone: give memory='1 GB' or more"
+        )
     settings, statistic = options.settings(), options.chosen_statistic()
     if statistic == "score" and options.newton_steps is not None:
         raise InputError(
