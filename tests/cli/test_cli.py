@@ -200,7 +200,7 @@ def test_generate_writes_every_format(tmp_path: Path, suffix: str) -> None:
         (("--width", "-1"), 2, "width"),
         (("--toys", "0"), 2, "toys"),
         (("--memory", "tiny"), 1, "memory"),
-        (("--memory", "1 MB"), 1, "a search needs 64.0 MB"),
+        (("--memory", "1 MB", "--features", "x"), 1, "a search needs 64.0 MB"),
         (("--width", "1", "--combination", "product"), 2, "several scales"),
         (("--p-precision", "0.1"), 2, "--until-z"),
         (("--newton-steps", "2", "--features", "x"), 1, "the score statistic needs no fit"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.errors import InputError, MemoryBudgetError, LannerWarning
+from lanner.errors import InputError, LannerWarning, MemoryBudgetError
 from lanner.events import Sample
 from lanner.events.rows import ScaledRows
 from lanner.events.sample import check_varies
