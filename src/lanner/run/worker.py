@@ -11,6 +11,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any
 
+import psutil
 from distributed import Worker, WorkerPlugin, get_worker
 from threadpoolctl import threadpool_limits
 
@@ -20,9 +21,10 @@ from lanner.machine import megabytes, memory_budget
 from lanner.run.executor import Task, make_batch
 from lanner.run.store import Batch
 
-# Of a worker's memory limit, what features and fits may use: Dask pauses a worker at 80 % of it and ends it at 95 %.
-_SHARE = 0.6
+# Of a worker's memory limit, what it may come to use: Dask pauses a worker at 80 % of it and ends it at 95 %.
+_SHARE = 0.7
 _TELL = 0.5  # seconds between messages about progress
+_AMPLE = 10**9  # bytes of a worker, of which it may keep some tens of millions that it does not need just now
 # glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, and the values that it arrives at by itself where nobody interferes.
 _MALLOC = {-3: 2**25, -1: 2**26}
 
@@ -39,7 +41,9 @@ class Bench(WorkerPlugin):
         """Called once in each worker, before any task."""
         self._worker = worker
         self._turn = Lock()  # a batch uses all the worker's threads, so there is one at a time
-        _keep_freed_memory()
+        limit = worker.memory_manager.memory_limit
+        if limit is None or limit >= _AMPLE:
+            _keep_freed_memory()
 
     @property
     def address(self) -> str:
@@ -77,9 +81,13 @@ class Bench(WorkerPlugin):
         """Bytes that this worker may use, and why so few."""
         limit = self._worker.memory_manager.memory_limit
         memory = memory_budget(None) if self._memory is None else self._memory
-        if limit is not None and _SHARE * limit < memory:
-            return int(_SHARE * limit), f" (memory limit {megabytes(limit)})"
-        return memory, ""
+        if limit is None:
+            return memory, ""
+        used = psutil.Process().memory_info().rss  # Python and its libraries
+        left = max(int(_SHARE * limit) - used, 0)
+        return (
+            (left, f" (memory limit {megabytes(limit)}, {megabytes(used)} in use)") if left < memory else (memory, "")
+        )
 
     def _blas(self) -> Any:
         """Libraries with the worker's number of threads, and not with one for each core of the node."""
