@@ -45,13 +45,9 @@ class FittedTail:
     @property
     def limit(self) -> float:
         """Up to where it is trusted: from the last toy as many powers of ten in p as from the threshold to that."""
-        return self._at(2 * np.log(1 / self.toys) - np.log(self.share))
-
-    def _at(self, log_p: float) -> float:
-        depth = np.log(self.share) - log_p
-        if self.shape == 0:
-            return float(self.threshold + self.scale * depth)
-        return float(self.threshold + self.scale * np.expm1(self.shape * depth) / self.shape)
+        depth = 2 * np.log(self.share * self.toys)
+        excess = depth if self.shape == 0 else np.expm1(self.shape * depth) / self.shape
+        return float(self.threshold + self.scale * excess)
 
     def log_p(self, x: float) -> float:
         """log of the chance to lie above x; below the threshold the share, beyond the limit an upper bound."""
@@ -96,8 +92,8 @@ def fit_tail(toys: Array, *, rng: np.random.Generator) -> FittedTail | None:
         return None
     scale, shape = _fit(excess)
     observed = ks_distance(_cdf(excess, scale, shape))
-    uniform = np.sort(rng.standard_exponential((_REPLICATES, above)), axis=1)
-    drawn = np.expm1(shape * uniform) / shape if shape > 0 else uniform
+    depths = np.sort(rng.standard_exponential((_REPLICATES, above)), axis=1)
+    drawn = np.expm1(shape * depths) / shape if shape > 0 else depths
     replicates = ks_distance(_cdf(drawn, *_fit(drawn)))
     goodness = (1 + int(np.count_nonzero(replicates >= observed))) / (1 + _REPLICATES)
     return FittedTail(threshold, float(scale), float(shape), above / len(x), above, len(x), goodness)
@@ -124,10 +120,16 @@ def _fit(excess: Array) -> tuple[Array, Array]:
         return np.log(shape / theta) + shape, shape / theta, shape
 
     low, high = np.full_like(mean, _SHAPES[0]), np.full_like(mean, _SHAPES[1])
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = loss(left)[0], loss(right)[0]
     for _ in range(_STEPS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        down = loss(left)[0] < loss(right)[0]
-        high, low = np.where(down, right, high), np.where(down, low, left)
+        down = at_left < at_right
+        low, high = np.where(down, low, left), np.where(down, right, high)
+        # One of the two points serves again.
+        new = np.where(down, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        at_new = loss(new)[0]
+        left, right = np.where(down, new, right), np.where(down, left, new)
+        at_left, at_right = np.where(down, at_new, at_right), np.where(down, at_left, at_new)
     least, scale, shape = loss((low + high) / 2)
     heavier = least < np.log(mean)  # than an exponential, which has log(mean)
     return np.where(heavier, scale, mean), np.where(heavier, shape, 0.0)

@@ -164,7 +164,7 @@ class SearchResult:
         beyond = None if law is None else law.z_score
         if bound:
             numbers += f", as far as {p.toys} toys go: none reaches t; "
-            numbers += f"{self._unknown()}" if law is None else f"beyond them the {name} says {law.words()}"
+            numbers += self._unknown() if law is None else f"beyond them the {name} says {law.words()}"
         if self.plan.fixed is not None:
             numbers += "; the shape alone was tested"
         if p.z_score >= 3 or (bound and beyond is not None and beyond >= 3):
