@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 
 import numpy as np
@@ -195,10 +196,15 @@ def test_a_worker_with_too_small_a_limit_says_so(tmp_path):
 def test_workers_that_are_paused_for_lack_of_memory_end_the_run_with_a_message(samples, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "_LOOK", 1.0)
     with (
-        processes(tmp_path, "--memory-limit", "100MB", "--no-nanny") as (address, *_),
-        pytest.raises(ClusterError, match=r"all 1 workers are paused.*100.0 MB.*--memory-limit"),
+        processes(tmp_path, "--memory-limit", "40MB", "--no-nanny") as (address, *_),
+        distributed.Client(address, set_as_default=False) as client,
     ):
-        lanner.search(*samples, expected=300, toys=32, executor=lanner.Dask(scheduler=address), **FIT)
+        deadline = time.monotonic() + 60
+        while {w["status"] for w in client.scheduler_info()["workers"].values()} != {"paused"}:
+            assert time.monotonic() < deadline, "the worker was never paused"
+            time.sleep(0.1)
+        with pytest.raises(ClusterError, match=r"all 1 workers are paused.*40.0 MB.*--memory-limit"):
+            lanner.search(*samples, expected=300, toys=32, executor=lanner.Dask(scheduler=address), **FIT)
 
 
 def test_workers_that_die_of_the_work_end_the_run_with_a_message(tmp_path):
