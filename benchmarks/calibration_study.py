@@ -73,18 +73,16 @@ def hash_of(name: str) -> int:
     return int.from_bytes(name.encode()[:6], "big")
 
 
-def judge(p: Any) -> dict[str, Any]:
+def judge(p: Any, levels: tuple[float, ...] = (0.05, 0.1)) -> dict[str, Any]:
     """Uniformity of p-values: KS, and small ones counted."""
     found: dict[str, Any] = {"data_sets": len(p), "ks_p": float(stats.kstest(p, "uniform").pvalue)}
-    for level in (0.05, 0.1):
+    passed = found["ks_p"] > 0.001
+    for level in levels:
         low, high = stats.binom.ppf([0.0005, 0.9995], len(p), level) / len(p)
-        found[f"below_{level}"] = float(np.mean(np.asarray(p) <= level + 1e-12))
-        found[f"interval_{level}"] = [float(low), float(high)]
-    found["passed"] = bool(
-        found["ks_p"] > 0.001
-        and all(found[f"interval_{x}"][0] <= found[f"below_{x}"] <= found[f"interval_{x}"][1] for x in (0.05, 0.1))
-    )
-    return found
+        share = float(np.mean(np.asarray(p) <= level + 1e-12))
+        found |= {f"below_{level}": share, f"interval_{level}": [float(low), float(high)]}
+        passed = passed and low <= share <= high
+    return found | {"passed": bool(passed)}
 
 
 def draw(results: dict[str, Any], path: Path) -> None:

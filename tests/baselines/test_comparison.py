@@ -16,7 +16,7 @@ from lanner.errors import InputError
 from lanner.run.store import StoreError
 from lanner.run.toys import ToyRun
 
-REFERENCE = np.random.default_rng(0).normal(size=(2000, 2))
+REFERENCE = np.random.default_rng(0).normal(size=(3000, 2))
 SIGNAL = np.random.default_rng(1).normal(1.5, 0.3, (1000, 2))
 FAST = [name for name in NAMES if name not in ("network", "one-width") and not name.startswith("classifier")]
 
@@ -183,7 +183,7 @@ def test_p_values_are_uniform_under_the_null(test: str) -> None:
     p = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        reference, data = rng.normal(size=(400, 2)), rng.normal(size=(rng.poisson(40), 2))
+        reference, data = rng.normal(size=(800, 2)), rng.normal(size=(rng.poisson(40), 2))
         found = lanner.compare(reference, data=data, expected=40, tests=[test], toys=60, seed=seed)
         row = found.rows[0]
         p.append(row.p_value - rng.uniform(0, 1 / (row.toys + 1)))

@@ -25,7 +25,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         x = np.append(rng.exponential(1 / 8, n), rng.normal(0.8, 0.02, peak))
         return {"x": x, "y": rng.normal(size=n + peak), "unused": rng.random(n + peak), "w": np.ones(n + peak)}
 
-    write_columns(folder / "reference.parquet", columns(6000))
+    write_columns(folder / "reference.parquet", columns(8000))
     write_columns(folder / "data.parquet", columns(400, peak=15))
     write_columns(folder / "null.parquet", columns(400))
     write_columns(folder / "signal.parquet", {"x": rng.normal(0.8, 0.02, 300), "y": rng.normal(size=300)})
@@ -254,7 +254,7 @@ def test_every_format_of_the_same_events_gives_the_same_result(files: Path, tmp_
 def test_a_folder_keeps_the_result_it_has(tmp_path: Path) -> None:
     reference, first, second = (tmp_path / f"{name}.csv" for name in ("r", "a", "b"))
     rng = np.random.default_rng(1)
-    for path, n in ((reference, 3000), (first, 200), (second, 200)):
+    for path, n in ((reference, 4000), (first, 200), (second, 200)):
         path.write_text("x\n" + "\n".join(map(str, rng.exponential(size=n))))
     common = ["--reference", str(reference), "--expected", "200", "--toys", "10", "--width", "1", "--penalty", "1e-5"]
     args = ["search", *common, "--output", str(tmp_path / "out"), "--quiet"]

@@ -85,10 +85,32 @@ def test_weights_too_uneven_for_hit_or_miss_are_an_error() -> None:
         weighted(weights).toy(0).roles()
 
 
-def test_a_permutation_keeps_both_sizes_and_uses_every_event() -> None:
-    permuted = PermutationScheme(100, 30, seed=1)
+def test_a_permutation_of_the_shape_keeps_both_sizes_and_uses_every_event() -> None:
+    permuted = PermutationScheme(100, 30, 30.0, 30, 100, seed=1)
     for i in range(10):
         roles = permuted.toy(i).roles()
         assert np.count_nonzero(roles == DATA) == 30
         assert np.count_nonzero(roles == REFERENCE) == 100
     assert (permuted.data(0).roles() == np.repeat([REFERENCE, DATA], [100, 30])).all()
+
+
+def test_a_permutation_with_an_expected_number_draws_it_and_keeps_the_reference_size() -> None:
+    permuted = PermutationScheme(400, 120, 100.0, None, 300, seed=1)
+    roles = np.stack([permuted.toy(i).roles() for i in range(300)])
+    data = np.count_nonzero(roles == DATA, axis=1)
+    assert abs(data.mean() - 100) < 3
+    assert 0.7 < data.var() / 100 < 1.4  # Poisson
+    assert (np.count_nonzero(roles == REFERENCE, axis=1) == 300).all()
+    # All events are alike to it.
+    share = np.mean(roles == DATA, axis=0)
+    assert abs(share[:400].mean() - share[400:].mean()) < 0.01
+    for i in range(3):
+        found = permuted.data(i).roles()
+        assert (found[400:] == DATA).all()
+        assert np.count_nonzero(found == REFERENCE) == 300
+    assert (permuted.data(0).roles() != permuted.data(1).roles()).any()
+
+
+def test_a_permutation_without_room_is_an_error() -> None:
+    with pytest.raises(InputError, match="does not fit into the 130 events"):
+        PermutationScheme(100, 30, 60.0, None, 100, seed=1).toy(0)

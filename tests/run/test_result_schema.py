@@ -28,7 +28,7 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module", params=list(KINDS))
 def result(request: pytest.FixtureRequest) -> SearchResult:
     rng = np.random.default_rng(2)
-    reference, data = rng.normal(size=(3000, 2)), rng.normal(size=(200, 2))
+    reference, data = rng.normal(size=(4000, 2)), rng.normal(size=(200, 2))
     return search(reference, data, expected=200, seed=1, centers=100, **KINDS[request.param])
 
 

@@ -11,7 +11,7 @@ from lanner.errors import InputError
 from lanner.inference.scales import deviation_of
 from lanner.model.loss import loss_by_name
 
-R, D = exponential(4000, 300, seed=1)
+R, D = exponential(6000, 300, seed=1)
 SETTINGS = {"expected": 300, "centers": 200, "seed": 5, "toys": 300}
 
 

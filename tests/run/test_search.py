@@ -18,7 +18,7 @@ from lanner.run.planning import CountWarning, NullWarning
 from lanner.run.store import StoreError
 
 SETTINGS = {"expected": 300, "width": 0.3, "penalty": 1e-6, "centers": 200, "scaling": None, "seed": 5}
-R, D = exponential(4000, 300, seed=1)
+R, D = exponential(6000, 300, seed=1)
 
 
 def small(data: np.ndarray = D, **changes: object) -> lanner.SearchResult:
@@ -55,7 +55,7 @@ def test_the_statistic_is_one_of_the_draws_shown() -> None:
 
 def test_every_fit_has_the_same_number_of_reference_events() -> None:
     result = small()
-    assert result.plan.reference_size < 4000 - 300
+    assert result.plan.reference_size < 6000 - 300
     assert result.ratio.reference_size == result.plan.reference_size
 
 
@@ -78,10 +78,27 @@ def test_shape_only_ignores_the_count() -> None:
 
 
 def test_a_small_reference_is_permuted_and_says_so() -> None:
-    with pytest.warns(NullWarning, match="Using permutation"):
-        result = lanner.search(R[:800], D, **(SETTINGS | {"toys": 40}))  # type: ignore[arg-type]
+    result = lanner.search(R[:5999], D, **(SETTINGS | {"toys": 40}))  # type: ignore[arg-type]
     assert result.plan.null == result.null.kind == "permutation"
-    assert any("Using permutation" in text for text in result.warnings)
+    assert any("fewer than 20 events for each one expected" in text for text in result.plan.chosen)
+    assert small(toys=40).plan.null == "reference"
+    with pytest.warns(NullWarning, match="small p-values come out too small; use a larger reference"):
+        asked = lanner.search(R[:2000], D, null="reference", **(SETTINGS | {"toys": 40}))  # type: ignore[arg-type]
+    assert asked.plan.null == "reference"
+
+
+def test_a_permutation_tests_the_count_where_one_is_expected() -> None:
+    few = D[:150]
+    with pytest.warns(CountWarning):
+        counted = small(few, null="permutation", expected=300)
+    assert counted.plan.fixed is None
+    assert counted.empirical.is_bound
+    assert small(few, null="permutation", expected=None).p_value > 0.01
+
+
+def test_a_permutation_without_room_for_its_toys_says_so() -> None:
+    with pytest.raises(InputError, match=r"40 reference and 300 data events leave too few.*expected=None"):
+        lanner.search(R[:40], D, null="permutation", **(SETTINGS | {"centers": 20}))  # type: ignore[arg-type]
 
 
 def test_settings_that_are_left_open_are_chosen_and_said() -> None:
@@ -110,7 +127,7 @@ def test_a_weighted_reference_is_calibrated_by_hit_or_miss(rng: np.random.Genera
         ({"null": "generator"}, "needs generator="),
         ({"null": "generator", "generator": lambda n, g: np.zeros((n, 2))}, "2 features where"),
         ({"toys": 0}, "toys=0"),
-        ({"centers": 5000}, "centers=5000"),
+        ({"centers": 7000}, "centers=7000"),
         ({"expected": -1.0}, "expected=-1"),
     ],
 )
@@ -120,12 +137,12 @@ def test_bad_settings_are_named(changes: dict[str, object], message: str) -> Non
 
 
 def test_weights_where_they_cannot_be_calibrated_are_refused() -> None:
-    weighted = lanner.Sample.of(R, weights=np.ones(4000))
+    weighted = lanner.Sample.of(R, weights=np.ones(6000))
     with pytest.raises(InputError, match="data has event weights"):
         lanner.search(R, lanner.Sample.of(D, weights=np.ones(300)), **SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="null='reference' instead"):
         lanner.search(weighted, D, null="permutation", **SETTINGS)  # type: ignore[arg-type]
-    negative = lanner.Sample.of(R, weights=np.where(np.arange(4000) < 10, -1.0, 1.0))
+    negative = lanner.Sample.of(R, weights=np.where(np.arange(6000) < 10, -1.0, 1.0))
     with pytest.raises(InputError, match="10 reference events have negative weights"):
         lanner.search(negative, D, **SETTINGS)  # type: ignore[arg-type]
 
@@ -174,7 +191,7 @@ def test_more_toys_add_to_those_there(tmp_path: Path) -> None:
 def test_a_store_of_another_reference_is_refused(tmp_path: Path) -> None:
     small(toys=10, output=tmp_path)
     with pytest.raises(StoreError, match="events"):
-        lanner.search(R[:3900], D, toys=10, output=tmp_path, **SETTINGS)  # type: ignore[arg-type]
+        lanner.search(1.01 * R, D, toys=10, output=tmp_path, **SETTINGS)  # type: ignore[arg-type]
 
 
 def test_permuted_toys_depend_on_the_data(tmp_path: Path) -> None:
@@ -188,8 +205,8 @@ import sys
 sys.path.insert(0, sys.argv[2])
 import numpy as np, lanner
 from conftest import shaped
-x = shaped(3, 9000)
-result = lanner.search(x[:8000], x[8000:], expected=1000, toys=120, seed=3, width=2.0, penalty=1e-6, centers=400,
+x = shaped(3, 12_600)
+result = lanner.search(x[:12_000], x[12_000:], expected=600, toys=120, seed=3, width=2.0, penalty=1e-6, centers=400,
                        output=sys.argv[1])
 np.save(sys.argv[1] + "/t.npy", np.append(result.null.statistics, result.statistic))
 """
@@ -210,9 +227,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
 
 def prepare_store(folder: Path) -> None:
     """A store whose grid has batches of 10."""
-    x = shaped(3, 9000)
+    x = shaped(3, 12_600)
     lanner.search(
-        x[:8000], x[8000:], expected=1000, toys=10, seed=3, width=2.0, penalty=1e-6, centers=400, output=folder
+        x[:12_000], x[12_000:], expected=600, toys=10, seed=3, width=2.0, penalty=1e-6, centers=400, output=folder
     )
 
 
@@ -243,11 +260,11 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         if done >= 40:
             raise KeyboardInterrupt
 
-    x = shaped(3, 9000)
+    x = shaped(3, 12_600)
     with pytest.raises(KeyboardInterrupt):
         lanner.search(
-            x[:8000], x[8000:], expected=1000, toys=120, seed=3, width=2.0, penalty=1e-6, centers=400, output=tmp_path,
-            progress=stop,
+            x[:12_000], x[12_000:], expected=600, toys=120, seed=3, width=2.0, penalty=1e-6, centers=400,
+            output=tmp_path, progress=stop,
         )  # fmt: skip
     assert len(list((tmp_path / "toys").glob("*.npz"))) >= 3
     assert not list((tmp_path / "toys").glob("*.lock"))

@@ -50,7 +50,7 @@ def make_case(names: tuple[str, str, str, str, str] = ("mass", "eta", "charge", 
         extra = {energy: 50 * m + rng.normal(0, 1, rows), njet: rng.poisson(2.0, rows).astype(float)}
         return fitted, extra
 
-    reference, extra_reference = events(5000, 0)
+    reference, extra_reference = events(8000, 0)
     data, extra_data = events(400, 25)
     result = search(
         reference, data, expected=400, toys=60, seed=3, width=0.7, penalty=1e-5, centers=300, scaling="standard"

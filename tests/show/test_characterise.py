@@ -67,7 +67,7 @@ def test_the_region_is_around_the_bump() -> None:
     data = pd.DataFrame(case.data | case.extra_data).query(region.selection)
     reference = pd.DataFrame(case.reference | case.extra_reference).query(region.selection)
     assert len(data) == region.data
-    assert len(reference) * 400 / 5000 == pytest.approx(region.expected)
+    assert len(reference) * 400 / 8000 == pytest.approx(region.expected)
 
 
 def test_top_events_are_those_with_the_highest_f() -> None:

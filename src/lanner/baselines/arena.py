@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -57,9 +57,9 @@ class Arena:
         if other is not None:
             other = match_columns(reference, check_sample(other, label, 1), labels=("reference", label))
         budget = memory_budget(memory)
-        plan, *_ = plan_search(
-            reference, other if expected is None else None, expected=expected, options=options, memory=budget
-        )
+        sample = other if expected is None else None
+        options = replace(options, null="reference")
+        plan, *_ = plan_search(reference, sample, expected=expected, options=options, memory=budget)
         scheme = reference_scheme(plan, reference, 0 if other is None else len(other))
         return cls(reference, other, plan, scheme, budget)
 

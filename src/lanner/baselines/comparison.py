@@ -22,7 +22,7 @@ from lanner.files import write_atomically
 from lanner.inference.null import Null
 from lanner.model.fit import MIN_DATA
 from lanner.reprs import at_most, markdown_table, text_table
-from lanner.run.planning import FitOptions, check_count, check_expected, check_sample
+from lanner.run.planning import FitOptions, check_count, check_expected, check_ratio, check_sample
 from lanner.run.store import array_digest
 from lanner.run.toys import stage
 
@@ -181,6 +181,7 @@ def compare(
     if data is not None:
         data = check_sample(data, "data", MIN_DATA)
         arena = Arena.prepare(reference, data, expected=expected, options=options, memory=memory)
+        check_ratio(arena.plan, arena.reference)
         check_count(arena.plan, len(data))
         chosen = [t for t in _ready(tests) if not isinstance(t, str | Supervised)]
         if not chosen:

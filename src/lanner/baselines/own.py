@@ -32,6 +32,7 @@ class Kernel:
             # Centres are never a toy's data, so they must be those that the toys keep apart.
             **{"scaling": plan.scaling.rule}
             | self.options
+            | {"null": plan.null}
             | {"seed": plan.seed, "reference_size": plan.reference_size, "centers": plan.centers}
         )
         sample = None if plan.fixed is None else arena.other

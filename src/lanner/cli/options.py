@@ -110,7 +110,9 @@ _UNTIL = [
     ),
 ]
 null_option = click.option(
-    "--null", type=click.Choice(["reference", "permutation"]), help="Where toys come from (default: reference)."
+    "--null",
+    type=click.Choice(["reference", "permutation"]),
+    help="Where toys come from (default: a reference of 20 times the data or more; or a permutation).",
 )
 
 

@@ -77,7 +77,9 @@ class Experiment:
         if plan.null == "permutation":
             null_rows = len(events)
             candidates = events[rng.choice(len(events), plan.centers, replace=False)]
-            scheme = PermutationScheme(len(reference), data_size, plan.seed)
+            scheme = PermutationScheme(
+                len(reference), data_size, plan.expected, plan.fixed, plan.reference_size, plan.seed
+            )
         elif plan.null == "generator":
             if make_events is None:
                 raise InputError("null='generator' needs generator=, a function (n, rng) -> events")
@@ -131,8 +133,8 @@ class Experiment:
         """What the data's fits take from the pool, with several draws of the reference (one if there is no choice)."""
         if self.data is None:
             raise InputError("this experiment has no data; give some")
-        if self.plan.null != "reference":
-            draws = 1  # a permutation uses every event, a generator's reference is the one given
+        if self.plan.null == "generator" or self.plan.reference_size == len(self.reference):
+            draws = 1  # nothing is left to choose
         return [self.scheme.data(i) for i in range(draws)]
 
     def fit(self, draws: Sequence[Draw], progress: Progress | None = None) -> Solution:

@@ -21,8 +21,6 @@ from lanner.model.single import Settings
 Array = NDArray[np.float64]
 Generator = Callable[[int, np.random.Generator], Any]
 NULLS = ("reference", "permutation", "generator")
-# Below this many reference events per expected one, toys from the reference would share too many events.
-MIN_RATIO = 3.0
 _SOURCE_MARGIN = 1.3  # weighted events set apart for hit-or-miss, over those needed on average
 
 
@@ -81,8 +79,8 @@ def make_plan(
     """Decide on sizes, width and centres. `data` may be None where a Poisson number of events is expected."""
     if null not in NULLS:
         raise InputError(f"null={null!r} is not known; choose one of {', '.join(map(repr, NULLS))}")
-    fixed = _fixed_number(data, expected, null)
-    n_expected = float(fixed if expected is None or null == "permutation" else expected)  # type: ignore[arg-type]
+    fixed = _fixed_number(data) if expected is None else None
+    n_expected = float(fixed if expected is None else expected)  # type: ignore[arg-type]
     if not (np.isfinite(n_expected) and n_expected > 0):
         raise InputError(
             f"expected={expected!r}: the number of data events that the reference predicts must be positive; "
@@ -91,7 +89,8 @@ def make_plan(
     chosen = []
     sample = reference
     if null == "permutation":
-        assert data is not None
+        if data is None:
+            raise InputError("null='permutation' relabels the data: give them, or choose another null")
         _refuse_weights("permutation", reference=reference, data=data)
         sample = Sample(np.vstack([reference.features, data.features]), reference.names)
     units = Scaling.learn(sample, scaling)
@@ -118,8 +117,12 @@ def make_plan(
     if null == "reference":
         plan = _make_room(plan, reference, reference_size)
     elif reference_size is not None:
-        raise InputError(f"reference_size={reference_size}: null={null!r} uses the whole reference; leave it out")
-    available = plan.reference_size + (fixed or 0 if null == "permutation" else 0)
+        raise InputError(f"reference_size={reference_size}: null={null!r} decides on it itself; leave it out")
+    available = plan.reference_size
+    if null == "permutation":
+        assert data is not None
+        plan = _make_room_in_pool(plan, len(reference), len(data))
+        available = len(sample)
     if centers is None:
         centers = min(default_centers(plan.reference_size + int(n_expected)), max(1, available // 2))
         chosen.append(f"centers {centers}: about 10 sqrt(n) candidates")
@@ -128,10 +131,8 @@ def make_plan(
     return replace(plan, centers=int(centers), chosen=tuple(chosen))
 
 
-def _fixed_number(data: Sample | None, expected: float | None, null: str) -> int | None:
-    """The number of data events where it is fixed: in a permutation, and where only the shape is tested."""
-    if expected is not None and null != "permutation":
-        return None
+def _fixed_number(data: Sample | None) -> int:
+    """The number of data events where it is fixed because only the shape is tested."""
     if data is None:
         raise InputError(
             "expected=None fixes the number of data events to that observed: give the data, or the number expected"
@@ -162,6 +163,17 @@ def _make_room(plan: Plan, reference: Sample, reference_size: int | None) -> Pla
             f"reference_size={reference_size}: give from 2 to {left}, the reference events left beside a toy's data"
         )
     return replace(plan, reference_size=reference_size or left, source=source)
+
+
+def _make_room_in_pool(plan: Plan, reference: int, data: int) -> Plan:
+    """N0 of a permutation: the whole reference, less what a toy with more data events than the data would need."""
+    left = min(reference, reference + data - room_for_data(plan.expected, plan.fixed))
+    if left < max(2, reference // 4):
+        raise InputError(
+            f"{reference} reference and {data} data events leave too few for the reference of a toy with "
+            f"{plan.expected:g} expected data events; use a larger reference, or test the shape alone (expected=None)"
+        )
+    return replace(plan, reference_size=left)
 
 
 def _refuse_weights(null: str, **samples: Sample) -> None:

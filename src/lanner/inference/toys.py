@@ -136,20 +136,37 @@ class WeightedReferenceScheme(ReferenceScheme):
 
 @dataclass(frozen=True, eq=False)
 class PermutationScheme:
-    """Reference and data pooled and relabelled, the data's number fixed: exact if the two are exchangeable."""
+    """Reference and data pooled and relabelled: exact if the two are exchangeable.
+
+    A toy has `fixed` data events, as the data have; or Poisson(expected) of them, and then the reference keeps some
+    events out of every fit, so that all have equally many.
+    """
 
     reference: int
     data_size: int
+    expected: float
+    fixed: int | None
+    reference_size: int
     seed: int
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
         rows = self.reference + self.data_size
-        return self._draw(rng.choice(rows, self.data_size, replace=False))
+        size = int(rng.poisson(self.expected)) if self.fixed is None else self.fixed
+        spare = rows - size - self.reference_size
+        if spare < 0:
+            raise InputError(
+                f"toy {i} of {size} data and {self.reference_size} reference events does not fit into the {rows} events"
+                " of reference and data; test the shape alone (expected=None)"
+            )
+        drawn = rng.choice(rows, size + spare, replace=False)
+        return self._draw(drawn[:size], drawn[size:])
 
     def data(self, draw: int) -> Draw:  # noqa: D102
-        return self._draw(np.arange(self.reference, self.reference + self.data_size))
+        rng = generator(self.seed, Stream.DATA, draw)
+        left_out = rng.choice(self.reference, self.reference - self.reference_size, replace=False)
+        return self._draw(np.arange(self.reference, self.reference + self.data_size), left_out)
 
-    def _draw(self, data: NDArray[np.intp]) -> Draw:
+    def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp]) -> Draw:
         rows = self.reference + self.data_size
-        return Draw(rows, rows, data, np.empty(0, dtype=np.intp))
+        return Draw(rows, rows, data, left_out)

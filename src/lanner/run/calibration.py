@@ -24,7 +24,15 @@ from lanner.model.fit import MIN_DATA, MIN_REFERENCE
 from lanner.run.collect import collected_warnings
 from lanner.run.executor import Executor, executor_of
 from lanner.run.judge import Judge
-from lanner.run.planning import FitOptions, check_count, check_expected, check_sample, default_toys, plan_search
+from lanner.run.planning import (
+    FitOptions,
+    check_count,
+    check_expected,
+    check_ratio,
+    check_sample,
+    default_toys,
+    plan_search,
+)
 from lanner.run.result import SearchResult
 from lanner.run.store import array_digest
 from lanner.run.toys import ToyRun, run_toys
@@ -71,10 +79,11 @@ def calibrate(
     arrays_on(device)
     reference = check_sample(reference, "reference", MIN_REFERENCE)
     fit = FitOptions(**options)
-    if fit.null != "reference":
+    if fit.null not in (None, "reference"):
         raise InputError(f"null={fit.null!r} needs the data; a calibration that is kept needs null='reference'")
     budget = memory_budget(memory)
     plans = plan_search(reference, None, expected=expected, options=fit, memory=budget)
+    check_ratio(plans[0], reference)
     toys = default_toys(plans) if toys is None else toys
     folder = Path(output)
     with executor_of(executor).start(Recipe(plans, reference, device=device), memory=budget) as workers:

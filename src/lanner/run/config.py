@@ -38,7 +38,7 @@ class Config(BaseModel):
     combination: Literal["harmonic", "smallest", "product", "average"] = "harmonic"
     until_z: float | None = Field(default=None, gt=0, le=6)
     p_precision: float = Field(default=0.3, ge=0.01, le=1)
-    null: Literal["reference", "permutation"] = "reference"
+    null: Literal["reference", "permutation"] | None = None
     scaling: Literal["standard", "authors", "none"] = "standard"
     width: Annotated[float, Field(gt=0)] | Literal["auto"] | None = None
     penalty: float | None = Field(default=None, gt=0)

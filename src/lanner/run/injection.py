@@ -48,7 +48,7 @@ class Injection:
         """Check the samples and plan."""
         check_expected(expected)
         arrays_on(device)
-        if options.null != "reference":
+        if options.null not in (None, "reference"):
             raise InputError(f"null={options.null!r}: the power is that of null='reference'")
         reference = check_sample(reference, "reference", MIN_REFERENCE)
         signal = match_columns(reference, check_sample(signal, "signal", 1), labels=("reference", "signal"))

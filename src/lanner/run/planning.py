@@ -15,7 +15,7 @@ from lanner.events import Sample
 from lanner.events.rows import ScaledRows
 from lanner.events.sample import check_varies
 from lanner.inference.combination import check_combination
-from lanner.inference.plan import MIN_RATIO, Plan, make_plan
+from lanner.inference.plan import Plan, make_plan
 from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.tuning import Tuning, tune
@@ -26,6 +26,8 @@ from lanner.model.loss import loss_by_name
 from lanner.model.single import STATISTICS, Settings, check_settings
 
 MANY_SIGMA = 5.0
+# Below this many reference events per expected one, toys that share them are too much alike (docs/p-value.md).
+MIN_RATIO = 20.0
 # Of the reference, one part in so many gives the score its moments and is never a toy's data (see inference/toys.py).
 _APART = 4
 _LEAST_MEMORY = 64_000_000  # bytes
@@ -37,14 +39,14 @@ class CountWarning(LannerWarning):
 
 
 class NullWarning(LannerWarning):
-    """Another kind of null than the one asked for had to be used."""
+    """The reference is small for toys of its own."""
 
 
 @dataclass(frozen=True)
 class FitOptions:
     """The options that `search`, `calibrate`, `power` and `tune` share. None: chosen from the reference."""
 
-    null: str = "reference"
+    null: str | None = None  # None: the reference, or a permutation if that is small
     statistic: str | None = None
     combination: str = "harmonic"
     scaling: str | None = "standard"
@@ -111,11 +113,13 @@ def plan_search(
             f"newton_steps={options.newton_steps!r}: the score statistic needs no fit; leave it out, or choose "
             "statistic='likelihood-ratio'"
         )
+    null, why = _null(options, reference, data, expected)
+    options = replace(options, null=null)
     plan = make_plan(
         reference,
         data,
         expected=expected,
-        null=options.null,
+        null=null,
         width=options.single_width(),
         penalty=settings.penalties[-1],
         centers=options.centers,
@@ -125,13 +129,13 @@ def plan_search(
         reference_size=options.reference_size,
     )
     plan = replace(plan, statistic=statistic)
-    if statistic == "score" and options.null == "reference":
+    if statistic == "score" and null == "reference":
         apart = min(len(reference) // _APART, plan.reference_size // 2, MOST_ROWS)
         plan = replace(plan, apart=max(plan.centers, apart))
-    chosen = list(plan.chosen)
+    chosen = [*why, *plan.chosen]
     widths = [plan.width]
     if options.width is None:
-        samples = (reference,) if options.null != "permutation" or data is None else (reference, data)
+        samples = (reference,) if null != "permutation" or data is None else (reference, data)
         events = ScaledRows(tuple(s.features for s in samples), plan.scaling)
         widths = ladder_of_widths(events, generator(plan.seed, Stream.WIDTH))
         low, high = QUANTILES
@@ -156,6 +160,23 @@ def plan_search(
     return tuple(
         replace(plan, width=width, penalty=penalty, chosen=tuple(chosen)) for width in widths for penalty in penalties
     )
+
+
+def _null(
+    options: FitOptions, reference: Sample, data: Sample | None, expected: float | None
+) -> tuple[str, tuple[str, ...]]:
+    """The reference where it is large enough for toys of its own, and a permutation otherwise; and why."""
+    if options.null is not None:
+        return options.null, ()
+    wanted = expected if expected is not None or data is None else len(data)
+    needs_reference = reference.weights is not None or options.reference_size is not None
+    if data is None or wanted is None or needs_reference or len(reference) >= MIN_RATIO * wanted:
+        return "reference", ()
+    why = (
+        f"null permutation, toys drawn from reference and data together: the reference has fewer than {MIN_RATIO:g} "
+        "events for each one expected, too few for toys of its own"
+    )
+    return "permutation", (why,)
 
 
 def tune_reference(
@@ -229,19 +250,16 @@ def check_expected(expected: float | None) -> None:
         )
 
 
-def usable_null(null: str, reference: Sample, data: Sample, expected: float | None) -> str:
-    """Permutation where the reference is too small for toys of its own, with a warning that says so."""
-    wanted = len(data) if expected is None else expected
-    if null != "reference" or len(reference) >= MIN_RATIO * wanted:
-        return null
-    warnings.warn(
-        f"the reference has {len(reference)} events for {wanted:g} expected; below {MIN_RATIO:g} times as many, toys "
-        "from the reference share too many events. Using permutation, which tests the shape alone: the number of "
-        "events is not tested",
-        NullWarning,
-        stacklevel=4,
-    )
-    return "permutation"
+def check_ratio(plan: Plan, reference: Sample) -> None:
+    """Warn where toys from the reference share too many of its events."""
+    if plan.null == "reference" and len(reference) < MIN_RATIO * plan.expected:
+        warnings.warn(
+            f"the reference has {len(reference)} events for {plan.expected:g} expected: with fewer than {MIN_RATIO:g} "
+            "times as many, toys from the reference alone share too many events, and small p-values come out too "
+            "small; use a larger reference, or null='permutation' where there are data",
+            NullWarning,
+            stacklevel=4,
+        )
 
 
 def check_count(plan: Plan, observed: int) -> None:

@@ -25,10 +25,10 @@ from lanner.run.planning import (
     FitOptions,
     check_count,
     check_expected,
+    check_ratio,
     check_sample,
     default_toys,
     plan_search,
-    usable_null,
 )
 from lanner.run.result import SearchResult
 from lanner.run.store import array_digest
@@ -43,7 +43,7 @@ def search(
     *,
     expected: float | None,
     toys: int | None = None,
-    null: str = "reference",
+    null: str | None = None,
     statistic: str | None = None,
     combination: str = "harmonic",
     until_z: float | None = None,
@@ -77,8 +77,9 @@ def search(
         toys: how many null toys; their number limits the smallest p-value to 1 / (toys + 1). Of several scales, a third
             of the toys, at most 2000, goes into making them comparable. None: 300, or 1000 of the score statistic,
             whose toys are cheap.
-        null: where toys come from: "reference" (the paper), "permutation" (reference and data pooled and relabelled:
-            exact, but blind to the number of events) or "generator" (see `generator`).
+        null: where toys come from: "reference" (the paper), "permutation" (reference and data together, relabelled:
+            right for a small reference too) or "generator" (see `generator`). None: the reference, or a permutation
+            where the reference has less than 20 events for each one expected.
         statistic: "likelihood-ratio" (the paper's t) or "score" (t to second order, which needs no fit). None: the
             score without a width, the likelihood ratio with one.
         combination: of several scales: "harmonic", "smallest", "product" or "average" of their p-values.
@@ -111,7 +112,7 @@ def search(
         reference = check_sample(reference, "reference", MIN_REFERENCE)
         data = match_columns(reference, check_sample(data, "data", MIN_DATA))
         options = FitOptions(
-            null=usable_null(null, reference, data, expected),
+            null=null,
             statistic=statistic,
             combination=combination,
             scaling=scaling,
@@ -128,9 +129,10 @@ def search(
         )
         budget = memory_budget(memory)
         plans = plan_search(reference, data, expected=expected, options=options, memory=budget)
+        check_ratio(plans[0], reference)
         check_count(plans[0], len(data))
         # Toys depend on the data only where those are relabelled.
-        relabelled = [data.features] if options.null == "permutation" else []
+        relabelled = [data.features] if plans[0].null == "permutation" else []
         stopping = None if until_z is None else Stopping.until(until_z, p_precision, most=toys)
         number = default_toys(plans) if toys is None else toys
         recipe = Recipe(plans, reference, data, generator, device)

@@ -69,8 +69,8 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
     n, k = result.empirical.toys, result.empirical.exceedances
     where = {
         "permutation": (
-            "The toys are relabellings of the pooled reference and data: this is exact if both follow one "
-            "distribution, and it tests the shape alone, blind to the total number of events."
+            "The toys are relabellings of reference and data together, which is right for a reference of any size; "
+            "systematic uncertainties of the reference model are not in the p-value."
         ),
         "generator": (
             "The toys' reference and data are both generated anew from the reference model as it is programmed, "
