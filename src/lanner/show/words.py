@@ -79,7 +79,7 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
     }.get(
         result.null.kind,
         "The toys take the reference sample as the truth: systematic uncertainties of the reference model are not in "
-        "the p-value, and it holds averaged over reference samples, not given one unlucky sample.",
+        "the p-value, and it holds as far as the reference sample is large beside the data.",
     )
     formula = "k/n, because toys were made until k did" if result.empirical.sequential else "(k + 1)/(n + 1)"
     return (
