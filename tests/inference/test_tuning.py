@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,9 @@ def test_the_width_is_the_papers_in_one_dimension() -> None:
 def test_what_is_given_stays() -> None:
     tuning = lanner.tune(shaped(3, 6000), expected=500, width=1.5, penalty=1e-5, centers=300, seed=1)
     assert tuning.settings() == {"width": 1.5, "penalty": 1e-5, "centers": 300}
+    plain = json.loads(json.dumps(tuning.to_dict()))
+    assert plain["penalty"] == 1e-5
+    assert [trial["stable"] for trial in plain["penalties"]] == [trial.stable for trial in tuning.penalties]
 
 
 def test_tuning_is_reproducible() -> None:

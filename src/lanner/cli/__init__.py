@@ -69,7 +69,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> N
             tuning = lanner.tune(
                 reference, expected=expected_of(config), memory=config.memory, progress=progress, **options
             )
-        click.echo(json.dumps(tuning.settings()) if as_json else str(tuning))
+        click.echo(json.dumps(tuning.to_dict()) if as_json else str(tuning))
         if config.output:
             from lanner.show.tuning import write_tuning
 

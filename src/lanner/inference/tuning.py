@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +85,13 @@ class Tuning:
     def settings(self) -> dict[str, float | int]:
         """What `search` takes."""
         return {"width": self.width, "penalty": self.penalty, "centers": self.centers}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings and every trial, as plain JSON."""
+        found = self.settings() | asdict(self)
+        for name in ("penalties", "plateau"):
+            found[name] = [asdict(trial) | {"stable": trial.stable} for trial in getattr(self, name)]
+        return found
 
     def __str__(self) -> str:
         lines = [
