@@ -76,6 +76,13 @@ class Combined:
     scales: tuple[ScaleResult, ...]
 
 
+_TOYS_FROM = {
+    "reference": "the reference",
+    "permutation": "reference and data together",
+    "generator": "the generator",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """What a search found.
@@ -293,6 +300,7 @@ class SearchResult:
             *(self._single_rows() if self.combined is None else self._combined_rows(self.combined)),
             ("features", ", ".join(plan.names)),
             ("samples", f"{self.reference_total} reference, {self.data_size} data, {plan.expected:g} expected"),
+            ("toys from", _TOYS_FROM[plan.null]),
             (
                 "fit" if self.combined is None else "shown",
                 f"width {plan.width:.4g}, penalty {plan.penalty:.3g}, {plan.centers} centres, rank {self.ratio.rank}",
