@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import rbf_kernel
 
-from lanner.baselines import MMD, Energy
+from lanner.baselines import MMD, Energy, pairwise
 
 
 def test_mmd_is_that_of_all_pairs() -> None:
@@ -52,3 +52,11 @@ def test_a_small_part_of_the_reference_is_summed_by_itself() -> None:
     distance = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
     t = Energy().prepare(arena).statistics([few]).values[0, 0]
     assert t == pytest.approx(n * m / (n + m) * distance, rel=1e-8)
+
+
+def test_blocks_of_pairs_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = arena_of(dimensions=2, other=40)
+    draw = arena.scheme.with_signal(1, 20.0, alone=False)
+    whole = Energy().prepare(arena).statistics([draw]).values
+    monkeypatch.setattr(pairwise, "_BLOCK", 2000)
+    np.testing.assert_allclose(Energy().prepare(arena).statistics([draw]).values, whole, rtol=1e-9)

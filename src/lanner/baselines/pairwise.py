@@ -75,22 +75,37 @@ class _Pairwise(OneByOne):
         return cls(events, reference, pairs, sums)
 
     def statistic(self, draw: Draw) -> float:
-        data = draw.data
-        out = np.concatenate([data[data < self.reference], draw.left_out])
-        n, m = len(data), self.reference - len(out)
+        inside = draw.data < self.reference
+        taken, new, left = draw.data[inside], draw.data[~inside], draw.left_out
+        out = np.concatenate([taken, left])
+        n, m = len(draw.data), self.reference - len(out)
         if not n:
             return 0.0
-        among_data = self._sum(data, data)
+        # Most data of a toy are taken from the reference: the pairs among them are summed once for all three means.
+        among_taken, taken_new = self._among(taken), self._sum(taken, new)
+        among_data = among_taken + 2 * taken_new + self._among(new)
         if len(out) < self.reference / 2:
-            across = self.sums[data].sum() - self._sum(data, out)
-            among_reference = self.sums[: self.reference].sum() - 2 * self.sums[out].sum() + self._sum(out, out)
+            taken_left = self._sum(taken, left)
+            across = self.sums[draw.data].sum() - among_taken - taken_left - taken_new - self._sum(new, left)
+            among_out = among_taken + 2 * taken_left + self._among(left)
+            among_reference = self.sums[: self.reference].sum() - 2 * self.sums[out].sum() + among_out
         else:  # a small part of the reference is quicker summed by itself
             kept = np.delete(np.arange(self.reference), out)
-            across, among_reference = self._sum(data, kept), self._sum(kept, kept)
+            across, among_reference = self._sum(draw.data, kept), self._among(kept)
         return float(n * m / (n + m) * (among_data / n**2 + among_reference / m**2 - 2 * across / (n * m)))
 
+    def _among(self, rows: NDArray[np.intp]) -> float:
+        """Of all pairs, each of which is computed once."""
+        x, step = self.events[rows], max(1, _BLOCK // max(1, len(rows)))
+        total = 0.0
+        for k in range(0, len(x), step):
+            here, others = x[k : k + step], x[k + step :]
+            total += self.pairs(here, here).sum()
+            total += 2 * self.pairs(here, others).sum() if len(others) else 0.0
+        return float(total)
+
     def _sum(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> float:
-        if not len(second):
+        if not (len(first) and len(second)):
             return 0.0
         x, y = self.events[first], self.events[second]
         step = max(1, _BLOCK // len(second))
