@@ -15,7 +15,7 @@ from lanner.events.rows import ScaledRows
 from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
 from lanner.inference.plan import Generator, Plan
 from lanner.inference.seeds import Stream, generator
-from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme
+from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.arrays import NUMPY, Arrays
 from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
@@ -164,7 +164,7 @@ class Experiment:
         """A toy whose data and reference are both new."""
         assert self.make_events is not None
         plan, rng = self.plan, generator(self.plan.seed, Stream.TOYS, i)
-        size = int(rng.poisson(plan.expected)) if plan.fixed is None else plan.fixed
+        size = draw_size(plan.expected, plan.fixed, rng)
         events = _generated(self.make_events, plan, plan.reference_size + size, rng)
         roles = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [plan.reference_size, size])[:, None]
         return GeneratedToy(plan.scaling.apply(events), Weightings.of(roles, expected=plan.expected))

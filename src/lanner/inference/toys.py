@@ -39,6 +39,11 @@ def room_for_data(expected: float, fixed: int | None) -> int:
     return fixed if fixed is not None else int(np.ceil(expected + _ROOM * expected**0.5 + _ROOM))
 
 
+def draw_size(expected: float, fixed: int | None, rng: np.random.Generator) -> int:
+    """The number of a toy's data events: `fixed`, or Poisson(expected)."""
+    return int(rng.poisson(expected)) if fixed is None else fixed
+
+
 @dataclass(frozen=True, eq=False)
 class ReferenceScheme:
     """The paper's null: a toy's data are reference events, Poisson(expected) of them, or `fixed` for shape only."""
@@ -53,7 +58,7 @@ class ReferenceScheme:
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
-        size = self._size(rng)
+        size = draw_size(self.expected, self.fixed, rng)
         spare = self._spare(size)
         # Of the free events only those are drawn that a toy does not leave where they are.
         drawn = self._free[rng.choice(len(self._free), size + spare, replace=False)]
@@ -88,9 +93,6 @@ class ReferenceScheme:
         free[self.barred] = False
         return np.flatnonzero(free)
 
-    def _size(self, rng: np.random.Generator) -> int:
-        return int(rng.poisson(self.expected)) if self.fixed is None else self.fixed
-
     def _spare(self, size: int) -> int:
         """How many free events are neither the data, `size` of them, nor the reference."""
         needed = self.reference_size - len(self.barred)
@@ -119,7 +121,7 @@ class WeightedReferenceScheme(ReferenceScheme):
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
-        size = self._size(rng)
+        size = draw_size(self.expected, self.fixed, rng)
         rows = rng.permutation(self._free)
         source, others = rows[: self.source], rows[self.source :]
         hit = rng.random(len(source)) < self.weights[source] / self.weights.max()
@@ -152,7 +154,7 @@ class PermutationScheme:
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = generator(self.seed, Stream.TOYS, i)
         rows = self.reference + self.data_size
-        size = int(rng.poisson(self.expected)) if self.fixed is None else self.fixed
+        size = draw_size(self.expected, self.fixed, rng)
         spare = rows - size - self.reference_size
         if spare < 0:
             raise InputError(

@@ -168,9 +168,9 @@ def _null(
     """The reference where it is large enough for toys of its own, and a permutation otherwise; and why."""
     if options.null is not None:
         return options.null, ()
-    wanted = expected if expected is not None or data is None else len(data)
-    needs_reference = reference.weights is not None or options.reference_size is not None
-    if data is None or wanted is None or needs_reference or len(reference) >= MIN_RATIO * wanted:
+    if data is None or reference.weights is not None or options.reference_size is not None:
+        return "reference", ()  # a permutation needs data, and no weights or sizes of its own
+    if len(reference) >= MIN_RATIO * (len(data) if expected is None else expected):
         return "reference", ()
     why = (
         f"null permutation, toys drawn from reference and data together: the reference has fewer than {MIN_RATIO:g} "
