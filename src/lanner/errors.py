@@ -13,7 +13,7 @@ class NotConvexError(LannerError, ValueError):
     """Negative event weights outweigh the positive ones: the fit has no minimum."""
 
 
-class MemoryBudgetError(LannerError, MemoryError):
+class MemoryBudgetError(MemoryError, LannerError):  # in this order, or __new__ would refuse the class
     """The memory budget is too small for even one block of the computation."""
 
 

@@ -1,8 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from conftest import exponential, shaped
-from lanner.model.centers import FREE_RANK, choose_pivots
+from lanner.errors import MemoryBudgetError
+from lanner.model.centers import BLOCK, FREE_RANK, choose_pivots
 from lanner.model.kernel import GaussianKernel
 
 
@@ -64,3 +67,21 @@ def test_the_cap_on_the_rank_holds(rng: np.random.Generator) -> None:
 
 def test_one_candidate_is_enough(rng: np.random.Generator) -> None:
     assert choose_pivots(np.zeros((1, 1)), GaussianKernel(1.0), trace_error=0.0, max_rank=1, rng=rng).rank == 1
+
+
+def test_thinning_stays_within_the_memory_or_says_that_it_cannot() -> None:
+    candidates, kernel = shaped(8, 1200), GaussianKernel(0.5)
+    for memory in (10_000_000, 20_000_000, 30_000_000, 40_000_000):
+        tracemalloc.start()
+        try:
+            choose_pivots(
+                candidates, kernel, trace_error=0.0, max_rank=1200, rng=np.random.default_rng(1), memory=memory
+            )
+            done = True
+        except MemoryBudgetError:
+            done = False
+        finally:
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert peak < memory + 4 * 8 * BLOCK * len(candidates)  # and the new columns on their way
+        assert done or memory < 30_000_000

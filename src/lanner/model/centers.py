@@ -99,7 +99,9 @@ def choose_pivots(
             grown = min(m, max_rank + BLOCK, 2 * rank + BLOCK)
             if memory is not None:
                 require_memory(8 * m * (rank + grown), memory, f"thinning {m} candidate centres beyond rank {rank}")
-            factor = np.hstack([factor[:, :rank], np.empty((m, grown - rank))])
+            wider = np.empty((m, grown))
+            wider[:, :rank] = factor[:, :rank]
+            factor = wider
         factor[:, rank : rank + len(accepted)] = new
         before = residual.copy()
         residual -= np.einsum("ij,ij->i", new, new)
@@ -113,8 +115,17 @@ def choose_pivots(
             del chosen[rank + needed :]
             residual = np.maximum(before - np.einsum("ij,ij->i", new[:, :needed], new[:, :needed]), 0.0)
             break
-    rows = np.tril(factor[chosen, : len(chosen)])
-    return Basis(kernel, candidates[chosen], np.asfortranarray(rows), float(residual.mean()))
+    if memory is not None:
+        require_memory(factor.nbytes + 8 * len(chosen) ** 2, memory, f"the factor of rank {len(chosen)}")
+    return Basis(kernel, candidates[chosen], _lower_triangle(factor, chosen), float(residual.mean()))
+
+
+def _lower_triangle(factor: Array, chosen: list[int]) -> Array:
+    """The chosen rows, column after column in memory as LAPACK wants them, without a second copy on the way."""
+    lower = np.zeros((len(chosen), len(chosen)), order="F")
+    for i, row in enumerate(chosen):
+        lower[i, : i + 1] = factor[row, : i + 1]
+    return lower
 
 
 def _accept(
