@@ -79,10 +79,11 @@ def test_a_suite_has_its_own_samples(files: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], ((5, 5, 5), 2.15, "newton", None)),
-        (["--optimiser", "adam", "--epochs", "7"], ((5, 5, 5), 2.15, "adam", 7)),
-        (["--clip", "3"], ((5, 5, 5), 3.0, "newton", None)),
-        (["--hidden", "3,2"], ((3, 2), None, "newton", None)),
+        ([], ((5, 5, 5), 2.15, "newton", None, None)),
+        (["--optimiser", "adam", "--epochs", "7"], ((5, 5, 5), 2.15, "adam", 7, None)),
+        (["--clip", "3"], ((5, 5, 5), 3.0, "newton", None, None)),
+        (["--hidden", "3,2"], ((3, 2), None, "newton", None, None)),
+        (["--starts", "1"], ((5, 5, 5), 2.15, "newton", None, 1)),
     ],
 )
 def test_the_published_network_is_changed_only_where_asked(
@@ -97,4 +98,4 @@ def test_the_published_network_is_changed_only_where_asked(
     monkeypatch.setattr("lanner.experiments.contests.compare_suite", compare_suite)
     run("--suite", "dimuon", "--tests", "network,ks", *words)
     network = seen["tests"][0]
-    assert (network.hidden, network.clip, network.optimiser, network.epochs) == expected
+    assert (network.hidden, network.clip, network.optimiser, network.epochs, network.starts) == expected

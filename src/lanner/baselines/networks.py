@@ -23,7 +23,7 @@ from lanner.baselines.torch_backend import need_torch
 from lanner.model.rows import blocks
 
 # Events from which the curvature is taken: enough for a matrix of the parameters' size to be well conditioned.
-_LEAST_EVENTS, _EVENTS_PER_PARAMETER = 5000, 60
+_LEAST_EVENTS, _EVENTS_PER_PARAMETER = 5000, 20
 _IN_CACHE = 2**18  # activations of a layer in a block of events
 
 

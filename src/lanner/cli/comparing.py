@@ -118,7 +118,7 @@ def _settings(config: Config, hidden: tuple[int, ...], clip: float | None) -> di
 
     layers = hidden if config.hidden is None else tuple(config.hidden)
     bound = clip if config.clip is None and layers == hidden else config.clip
-    network = Network(layers, bound, config.optimiser, config.epochs)
+    network = Network(layers, bound, config.optimiser, config.epochs, starts=config.starts)
     tests = [network if name == "network" else name for name in config.tests or DEFAULT]
     same = ("seed", "output", "memory", "reference_size")
     return {"tests": tests} | {name: getattr(config, name) for name in same} | numbers_given(config)

@@ -74,6 +74,7 @@ _NETWORK = [
         help="Network: adam is the original's and needs 1e5 epochs (default: newton).",
     ),
     click.option("--epochs", type=int, help="Network: at most so many (default: until t has settled)."),
+    click.option("--starts", type=int, help="Network: trainings, of which the best counts (default: 3, with adam 1)."),
 ]
 _WORKERS = [
     click.option(

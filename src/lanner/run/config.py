@@ -57,6 +57,7 @@ class Config(BaseModel):
     clip: float | None = Field(default=None, gt=0)
     optimiser: Literal["newton", "adam"] = "newton"
     epochs: int | None = Field(default=None, ge=1)
+    starts: int | None = Field(default=None, ge=1)
     device: str = "cpu"
     executor: Literal["local", "dask"] | None = None
     scheduler: str | None = None
