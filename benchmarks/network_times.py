@@ -111,7 +111,8 @@ def main() -> None:
     about = (
         "# Training times: network and kernel\n\n"
         f"Made by `python benchmarks/network_times.py` on {os.cpu_count()} cores of {platform.machine()}, both on the "
-        "same null toys. Network: the better of three trainings by Newton steps. Beside it the paper's Table 1.\n\n"
+        "same null toys. Network: the best of three trainings by Newton steps, whose steps are those of all three. "
+        "Beside it the paper's Table 1.\n\n"
     )
     table = markdown_table([header, *(rows[name] for name in NETWORKS if name in rows)])
     arguments.write.write_text(about + table + "\n")
