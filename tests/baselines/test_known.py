@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from arenas import arena_of
+from arenas import OPTIONS, arena_of
 from scipy import stats
 
-from lanner.baselines import KnownRatio, Supervised
+from lanner.baselines import Arena, KnownRatio, Supervised
 from lanner.errors import InputError
 from lanner.experiments import one_dimensional as example
 
@@ -28,6 +28,17 @@ def test_boosted_trees_come_close_to_the_known_ratio() -> None:
     separation = [(np.median(s) - n.mean()) / n.std() for s, n in zip(signal, null, strict=True)]
     assert separation[0] > 2
     assert separation[1] == pytest.approx(separation[0], abs=0.3)
+
+
+def test_no_event_of_a_narrow_signal_rules_alone() -> None:
+    # Leaves with events of one kind alone: trees without shrinkage go beyond what so many events can tell.
+    rng = np.random.default_rng(0)
+    reference, signal = rng.normal(size=(20_000, 2)), rng.normal(4.0, 0.02, (2000, 2))
+    reference[:3] = 4.0
+    arena = Arena.prepare(reference, signal, expected=500, options=OPTIONS)
+    values = Supervised(50.0).prepare(arena).values  # type: ignore[attr-defined]
+    odds = np.expm1(values) * (500 / 50) * (2000 / 20_000)
+    assert 100 < odds.max() < 2 * 2000
 
 
 def test_the_known_ratio_of_the_paper_reaches_the_exact_median() -> None:

@@ -25,6 +25,9 @@ from lanner.run.store import array_digest
 
 Array = NDArray[np.float64]
 _SOME = 1000  # events on which one known ratio is told from another
+# Of the trees' leaves. Without it a leaf that holds one kind of events alone can send the odds to e^90 in a few rounds,
+# and a single such event in the reference then rules all toys.
+_SHRINKAGE = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class Supervised:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         first, last = self._rows(arena)
         learned = array_digest(self._signal(arena).features[first:last])
-        return {"signal_events": self.signal_events, "alone": self.alone, "folds": self.folds, "signal": learned}
+        trained = {"folds": self.folds, "shrinkage": _SHRINKAGE, "signal": learned}
+        return {"signal_events": self.signal_events, "alone": self.alone} | trained
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
         from sklearn.model_selection import StratifiedKFold
@@ -71,7 +75,7 @@ class Supervised:
         labels = np.repeat([0, 1], [reference, last - first])
         ratio = np.ones(len(arena.events))
         for train, judge in StratifiedKFold(self.folds, shuffle=True, random_state=0).split(used, labels):
-            trees = boosted_trees(early_stopping=True, random_state=0)
+            trees = boosted_trees(early_stopping=True, l2_regularization=_SHRINKAGE, random_state=0)
             with threads_if(many(len(train))):
                 trees.fit(arena.events[used[train]], labels[train])
                 # Odds are density ratios once the numbers of events are taken out.
