@@ -1,6 +1,6 @@
 """The paper's figure of network against kernel: observed significances on the same SUSY and HIGGS toys.
 
-    python benchmarks/network_significances.py --kept folder     # half an hour; goes on where it was stopped
+    python benchmarks/network_significances.py --kept folder     # an hour; goes on where it was stopped
 
 At a fiftieth of the paper's sizes, with the published networks. The signals' strengths are such that the paper's kernel
 setting finds them with one to three sigma. Writes docs/figures/network_significances.{png,md}.
@@ -74,7 +74,7 @@ def main() -> None:
     """Run both, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", type=Path, required=True, help="A folder for all toys; run again to go on.")
-    parser.add_argument("--epochs", type=int, default=600, help="Newton steps of the network at most.")
+    parser.add_argument("--epochs", type=int, default=300, help="Newton steps of the network at most.")
     parser.add_argument("--output", type=Path, default=Path("docs/figures"))
     arguments = parser.parse_args()
     found = {}
