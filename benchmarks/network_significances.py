@@ -14,6 +14,7 @@ from pathlib import Path
 import lanner
 from lanner.baselines import PUBLISHED, Comparison, Network
 from lanner.experiments.suite_cases import suite_case
+from lanner.reprs import is_beyond
 from lanner.show.style import BLUE, GREY, VERMILION, hep_style
 
 SHARE = 0.02
@@ -54,9 +55,12 @@ def draw(found: dict[str, Comparison], path: Path) -> None:
                 row = result.row(test)
                 for one, other in zip(row.found, network.found, strict=True):
                     (x0, x, x1), (y0, y, y1) = one.z, other.z
+                    # Open where one of the two is more than can be shown.
+                    is_open = is_beyond(x, row.most) or is_beyond(y, network.most)
                     ax.errorbar(
                         x, y, xerr=[[x - x0], [x1 - x]], yerr=[[y - y0], [y1 - y]], fmt="o", color=colour,
-                        markersize=5, linewidth=1.2, label=label if one is row.found[0] else None,
+                        markersize=5, linewidth=1.2, markerfacecolor="white" if is_open else colour,
+                        label=label if one is row.found[0] else None,
                     )  # fmt: skip
                     ax.annotate(f"{one.signal_events:g}", (x, y), (4, 4), textcoords="offset points", fontsize=9)
             most = max(r.most for r in (network, *(result.row(t) for t in KERNELS)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 
 Rows = list[tuple[str, str]]
@@ -53,13 +54,24 @@ def text_table(lines: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)
 
 
+def three_digits(value: float) -> str:
+    """A time for a table: three digits, none beyond the hundredths.
+
+    >>> three_digits(4891.2), three_digits(17.83), three_digits(0.4431), three_digits(5.7e-6), three_digits(math.nan)
+    ('4890', '17.8', '0.44', '0', '')
+    """
+    if not math.isfinite(value):
+        return ""
+    return f"{float(f'{round(value, 2):.3g}'):.10g}"
+
+
 def at_most(z: float, most: float) -> str:
     """A Z, or that it is more than can be shown.
 
-    >>> at_most(2.345, 3.0), at_most(3.0, 3.0)
-    ('2.35', '≥ 3.00')
+    >>> at_most(2.345, 3.0), at_most(3.0, 3.0), at_most(-0.001, 3.0)
+    ('2.35', '≥ 3.00', '0.00')
     """
-    return f"≥ {most:.2f}" if is_beyond(z, most) else f"{z:.2f}"
+    return f"≥ {most:.2f}" if is_beyond(z, most) else f"{z:z.2f}"
 
 
 def is_beyond(z: float, most: float) -> bool:

@@ -21,7 +21,7 @@ from lanner.events import Sample
 from lanner.files import write_atomically
 from lanner.inference.null import Null
 from lanner.model.fit import MIN_DATA
-from lanner.reprs import at_most, markdown_table, text_table
+from lanner.reprs import at_most, markdown_table, text_table, three_digits
 from lanner.run.planning import FitOptions, check_count, check_expected, check_ratio, check_sample
 from lanner.run.store import array_digest
 from lanner.run.toys import stage
@@ -118,12 +118,12 @@ class Comparison:
             if not signals:
                 assert row.p_interval is not None
                 far = " (no toy above)" if row.p_interval[0] == 0 else ""
-                cells += [f"{row.p_value:.3g}{far}", "{:.2g} to {:.2g}".format(*row.p_interval), f"{row.z_score:.2f}"]
+                cells += [f"{row.p_value:.3g}{far}", "{:.2g} to {:.2g}".format(*row.p_interval), f"{row.z_score:z.2f}"]
             cells += [
                 str(row.toys),
                 f"{row.reach:.2f}",
-                f"{1e3 * row.seconds_per_toy:.3g}",
-                f"{row.seconds_preparing:.3g} s",
+                three_digits(1e3 * row.seconds_per_toy),
+                f"{three_digits(row.seconds_preparing)} s",
             ]
             if any(r.unsettled for r in self.rows):
                 cells.append(str(row.unsettled))
