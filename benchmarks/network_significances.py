@@ -3,7 +3,7 @@
     python benchmarks/network_significances.py --kept folder     # an hour; goes on where it was stopped
 
 At a fiftieth of the paper's sizes, with the published networks. The signals' strengths are such that the paper's kernel
-setting finds them with one to three sigma. Writes docs/figures/network_significances.{png,md}.
+setting finds them with one to three sigma. Prints the tables and writes docs/figures/network_significances.png.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ import lanner
 from lanner.baselines import PUBLISHED, Comparison, Network
 from lanner.experiments.suite_cases import suite_case
 from lanner.reprs import is_beyond
-from lanner.show.style import BLUE, GREY, VERMILION, hep_style
+from lanner.show.style import BLUE, GREEN, VERMILION, hep_style
 
 SHARE = 0.02
 STRENGTHS = {"susy": (40.0, 65.0, 90.0), "higgs": (80.0, 130.0, 180.0)}
-KERNELS = {"one-width": "kernel, the paper's setting", "score": "kernel, default"}
+EXPECTED = 2000  # events, at that share
+KERNELS = ("one-width", "score", "likelihood-ratio")
+SHOWN = {"network": "network", "one-width": "kernel, the paper's setting", "score": "kernel, Lanner's default"}
+LOOKS = ((GREEN, "D"), (BLUE, "o"), (VERMILION, "s"))
 TOYS, EXPERIMENTS = 300, 30
 
 
@@ -33,7 +36,7 @@ def contest(name: str, folder: Path, epochs: int) -> Comparison:
         case.events(signal),
         expected=case.expected,
         signal_events=STRENGTHS[name],
-        tests=[*KERNELS, "likelihood-ratio", Network(hidden, clip, epochs=epochs, starts=1)],
+        tests=[*KERNELS, Network(hidden, clip, epochs=epochs, starts=1)],
         toys=TOYS,
         experiments=EXPERIMENTS,
         reference_size=case.reference_size,
@@ -44,33 +47,31 @@ def contest(name: str, folder: Path, epochs: int) -> Comparison:
 
 
 def draw(found: dict[str, Comparison], path: Path) -> None:
-    """The network's Z over the kernel's, medians and bands."""
+    """Z of each test over the number of signal events, medians and bands."""
     from matplotlib.figure import Figure
 
     with hep_style():
-        figure = Figure(figsize=(5.2 * len(found), 5.2), layout="constrained")
+        figure = Figure(figsize=(5.2 * len(found), 4.8), layout="constrained")
         for ax, (name, result) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):
-            network = result.row("network")
-            for (test, label), colour in zip(KERNELS.items(), (BLUE, VERMILION), strict=True):
+            for k, (test, label) in enumerate(SHOWN.items()):
                 row = result.row(test)
-                for one, other in zip(row.found, network.found, strict=True):
-                    (x0, x, x1), (y0, y, y1) = one.z, other.z
-                    # Open where one of the two is more than can be shown.
-                    is_open = is_beyond(x, row.most) or is_beyond(y, network.most)
+                colour, marker = LOOKS[k]
+                for one in row.found:
+                    low, middle, high = one.z
+                    # Open where it is more than can be shown.
+                    face = "white" if is_beyond(middle, row.most) else colour
                     ax.errorbar(
-                        x, y, xerr=[[x - x0], [x1 - x]], yerr=[[y - y0], [y1 - y]], fmt="o", color=colour,
-                        markersize=5, linewidth=1.2, markerfacecolor="white" if is_open else colour,
+                        one.signal_events * (1 + 0.025 * (k - 1)), middle, yerr=[[middle - low], [high - middle]],
+                        fmt=marker, color=colour, markerfacecolor=face, markersize=6, linewidth=1.4,
                         label=label if one is row.found[0] else None,
                     )  # fmt: skip
-                    ax.annotate(f"{one.signal_events:g}", (x, y), (4, 4), textcoords="offset points", fontsize=9)
-            most = max(r.most for r in (network, *(result.row(t) for t in KERNELS)))
-            ax.plot([-1, most], [-1, most], color=GREY, linewidth=1)
             ax.set_title(f"{name.upper()}, {SHARE:.0%} of the events")
-            ax.set_xlabel("Z of the kernel")
-            ax.set_ylabel("Z of the network")
-            ax.set_xlim(-1, most + 0.2)
-            ax.set_ylim(-1, most + 0.2)
-            ax.legend(loc="upper left", fontsize=9)
+            ax.set_xlabel(f"signal events among {EXPECTED:,}".replace(",", " "))
+            ax.set_xticks(STRENGTHS[name], [f"{s:g}" for s in STRENGTHS[name]], minor=False)
+            ax.tick_params(axis="x", which="minor", bottom=False, top=False)
+            ax.set_ylabel("significance Z: median, 16 % to 84 %")
+            ax.set_ylim(-1.6, 5.2)
+            ax.legend(loc="upper left", fontsize=10)
         figure.savefig(path, dpi=110)
 
 
@@ -84,10 +85,8 @@ def main() -> None:
     found = {}
     for name in STRENGTHS:
         found[name] = contest(name, arguments.kept, arguments.epochs)
-        print(f"\r{name}\n{found[name]}", flush=True)
+        print(f"\r{name}\n{found[name].markdown()}", flush=True)
     draw(found, arguments.output / "network_significances.png")
-    tables = (f"{name.upper()}\n\n{result.markdown()}\n" for name, result in found.items())
-    (arguments.output / "network_significances.md").write_text("\n".join(tables))
 
 
 if __name__ == "__main__":
