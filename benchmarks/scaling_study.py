@@ -118,9 +118,16 @@ def measure(path: Path, point: Point) -> dict[str, Any]:
     }
 
 
+def worker_storage(name: str) -> str:
+    """As a task: how a worker has its features."""
+    from distributed import get_worker
+
+    return str(get_worker().plugins[name]._prepared().first.pool.features.storage)
+
+
 def measure_workers(recipe: Recipe, point: Point, budget: int) -> dict[str, Any]:
     """The same on single-threaded workers; the features, which each of them builds, are timed apart."""
-    share = budget // 3  # for two workers and this process, whether there are two or one
+    share = budget // 3  # for this process; workers have what Dask gives a thread of this machine, one as well as two
     with local_cluster(point.workers) as client:
         start = time.perf_counter()
         with Dask(client=client, threads=1).start(replace(recipe), memory=share) as workers:
@@ -130,14 +137,14 @@ def measure_workers(recipe: Recipe, point: Point, budget: int) -> dict[str, Any]
             prepared = time.perf_counter()
             run_toys(workers, point.toys, folder=None, events_digest="")
             done = time.perf_counter()
-            features = workers.ladder.first.pool.features
+            storage = client.submit(worker_storage, name).result()
     return {
         "read": 0.0,
         "prepare": prepared - start,
         "fit": done - prepared,
         "passes": 0,
-        "rank": features.basis.rank,
-        "storage": features.storage,
+        "rank": workers.ladder.first.pool.features.basis.rank,
+        "storage": storage,
         "peak": max(
             resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         ),
@@ -180,8 +187,15 @@ def section(axis: str, kept: Kept, largest: int) -> str:
     if axis == "events":
         few, many = points[-2:]
         if many.events <= largest:
-            ratio = kept.of(many)["fit"] / kept.of(few)["fit"] * few.events / many.events
-            text += f"\n\nTime per event at {many.events:,} events: {ratio:.2f} of that at {few.events:,}."
+            large, small = kept.of(many), kept.of(few)
+            ratio = large["fit"] / small["fit"] * few.events / many.events
+            a_pass = ratio * small["passes"] / large["passes"]
+            text += (
+                f"\n\nTime per event at {many.events:,}: {ratio:.2f} of that at {few.events:,}; of each of their "
+                f"{large['passes']} and {small['passes']} passes {a_pass:.2f}. Where features are stored a pass reads "
+                "them, where they are streamed it computes them anew. The once-only part is made from 2^20 events at "
+                "most."
+            )
     if axis == "workers":
         one, two = (kept.of(p)["fit"] for p in points)
         text += f"\n\nThe toys take two workers {two / one:.2f} of the time of one, the features apart."

@@ -19,10 +19,10 @@ from lanner.inference.plan import Plan
 from lanner.run.executor import Task, Workers
 from lanner.run.store import Batch, StoreError, ToyStore
 
-BATCH = 100  # toys lost at most by an interruption, and enough for matrix products to run at full speed
+BATCH = 160  # toys lost at most by an interruption, and enough for matrix products to run at full speed
 SCORE_BATCH = 1000  # the same where a toy needs no fit
-_LEAST = 16  # toys of a batch of one worker among several, for matrix products to be worth their name
-_ROUNDS = 4  # batches for each worker
+_STEP = 16  # toys that a matrix product takes at a time
+_FIXED = 34  # toys for whose work a batch of fits reads the events (measured in 8-D)
 _POLL = 0.5  # seconds between looks at batches that another run is making
 
 
@@ -152,14 +152,25 @@ class _Claims:
 
 
 def batch_size(ladder: Ladder, toys: int = SCORE_BATCH, workers: int = 1) -> int:
-    """How many toys to make together: as many as memory allows, and as few as one would not mind to lose.
-
-    Several workers get several batches each, so that none of them waits long for the last.
-    """
+    """How many toys to make together: as many as memory allows, and as few as one would not mind to lose."""
     wanted = SCORE_BATCH if all(p.statistic == "score" for p in ladder.plans) else BATCH
     if workers > 1:
-        wanted = min(wanted, max(_LEAST, toys // (_ROUNDS * workers)))
+        wanted = fair_share(toys, workers, wanted)
     return min(toys, wanted, ladder.batch_size(wanted))
+
+
+def fair_share(toys: int, workers: int, most: int) -> int:
+    """The batch size with which several workers are done first: small ones keep none waiting, large ones cost less.
+
+    >>> fair_share(300, 2, 100), fair_share(300, 8, 100), fair_share(10_000, 8, 100)
+    (80, 48, 96)
+    """
+
+    def ends(size: int) -> int:
+        rounds = -(-toys // (size * workers))
+        return rounds * (size + _FIXED)
+
+    return min(range(_STEP, max(most, _STEP) + 1, _STEP), key=ends)
 
 
 def open_store(
