@@ -33,7 +33,7 @@ import lanner
 from lanner.inference.ladder import Recipe
 from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
-from lanner.reprs import markdown_table
+from lanner.reprs import markdown_table, three_digits
 from lanner.run.cluster import Dask, local_cluster
 from lanner.run.planning import FitOptions, check_sample, plan_search
 from lanner.run.toys import run_toys
@@ -70,6 +70,16 @@ AXES: dict[str, tuple[str, list[Point], str]] = {
     "score toys": ("toys", [replace(BASE, statistic="score", toys=b) for b in (100, 1000, 10_000)], "1"),
     "device": ("device", [replace(BASE, device=x) for x in ("cpu", "torch")], ""),
     "workers": ("workers", [replace(SHARED, workers=w) for w in (1, 2)], "-1"),
+}
+
+# How an axis differs from the base.
+APART = {
+    "events": "10 000 centres, a batch of 8 toys.",
+    "toys": "One feature.",
+    "score toys": "The score statistic.",
+    "workers": "The paper's 8-D shape: 600 000 events, 10 000 centres, 300 toys. Each worker has one thread and builds "
+    "its own features, while this process builds its own: that is the time to prepare. Memory is that of the largest "
+    "process.",
 }
 
 
@@ -183,7 +193,8 @@ class Kept:
 def section(axis: str, kept: Kept, largest: int) -> str:
     """An axis: its table, and what it says."""
     points = AXES[axis][1]
-    text = f"## {axis.capitalize()}\n\n" + markdown_table(rows_of(axis, kept, largest))
+    apart = f"{APART[axis]}\n\n" if axis in APART else ""
+    text = f"## {axis.capitalize()}\n\n{apart}" + markdown_table(rows_of(axis, kept, largest))
     if axis == "events":
         few, many = points[-2:]
         if many.events <= largest:
@@ -205,7 +216,7 @@ def section(axis: str, kept: Kept, largest: int) -> str:
 def rows_of(axis: str, kept: Kept, largest: int) -> list[list[str]]:
     """The table of an axis."""
     what, points, expected = AXES[axis]
-    table = [[what, "rank", "features", "read", "prepare", "fit", "per toy", "power of the fit", "peak memory"]]
+    table = [[what, "rank", "feature rows", "read", "prepare", "fit", "per toy", "power of the fit", "peak memory"]]
     before: tuple[float, float] | None = None
     for point in points:
         if point.events > largest:
@@ -223,7 +234,7 @@ def rows_of(axis: str, kept: Kept, largest: int) -> list[list[str]]:
                 f"{found['read']:.1f} s",
                 f"{found['prepare']:.1f} s",
                 f"{found['fit']:.1f} s",
-                f"{1e3 * found['fit'] / point.toys:.3g} ms",
+                f"{three_digits(1e3 * found['fit'] / point.toys)} ms",
                 power,
                 f"{found['peak'] / 1e9:.2f} GB",
             ]

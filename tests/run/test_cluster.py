@@ -99,23 +99,23 @@ def test_power_on_dask(samples, client):
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing(samples, here, tmp_path):
+    options = {"expected": 300, "output": tmp_path, **FIT}
+    lanner.search(*samples, toys=16, **options)  # makes it a store of batches of 16
     with local_cluster(2) as client:
         killed = []
 
         def kill(done, total):
-            if done >= 16 and not killed:
+            if done >= 32 and not killed:
                 pid = next(iter(client.run(os.getpid).values()))
                 killed.append(pid)
                 os.kill(pid, signal.SIGKILL)
 
         found = lanner.search(
             *samples,
-            expected=300,
             toys=TOYS,
-            output=tmp_path,
             executor=lanner.Dask(client=client),
             progress=lambda *told: threading.Thread(target=kill, args=told).start(),
-            **FIT,
+            **options,
         )
         same_toys(here, found)
         assert killed
