@@ -79,7 +79,7 @@ def main() -> None:
     """Run both, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", type=Path, required=True, help="A folder for all toys; run again to go on.")
-    parser.add_argument("--epochs", type=int, default=300, help="Newton steps of the network at most.")
+    parser.add_argument("--epochs", type=int, default=1000, help="Newton steps of the network at most.")
     parser.add_argument("--output", type=Path, default=Path("docs/figures"))
     arguments = parser.parse_args()
     found = {}

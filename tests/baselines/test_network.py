@@ -8,11 +8,13 @@ from scipy import stats
 
 torch = pytest.importorskip("torch", reason="the network needs torch: pip install 'lanner[network]'")
 
+import lanner  # noqa: E402
 from lanner.baselines import PUBLISHED, Network, tune_clip  # noqa: E402
 from lanner.baselines import training as trainer  # noqa: E402
 from lanner.baselines.network import PreparedNetwork  # noqa: E402
 from lanner.baselines.networks import Architecture  # noqa: E402
 from lanner.errors import InputError  # noqa: E402
+from lanner.run.store import StoreError  # noqa: E402
 
 
 @pytest.fixture
@@ -195,6 +197,24 @@ def test_a_checkpoint_of_other_toys_is_not_taken(arena, tmp_path: Path, monkeypa
     prepared.train(first, checkpoint=tmp_path / "a.npz")
     assert list(tmp_path.iterdir())
     assert prepared.train(second, checkpoint=tmp_path / "a.npz").statistic == pytest.approx(fresh)
+
+
+def test_toys_that_were_trained_in_another_way_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    asked = {"expected": 50, "tests": [Network((1,), clip=1.0, epochs=5)], "toys": 20, "seed": 1, "output": tmp_path}
+    reference, data = rng.normal(size=(1200, 1)), rng.normal(size=(50, 1))
+    lanner.compare(reference, data=data, **asked)
+    monkeypatch.setattr("lanner.baselines.network.REVISION", trainer.REVISION + 1)
+    with pytest.raises(StoreError, match="revision"):
+        lanner.compare(reference, data=data, **asked)
+
+
+def test_tight_bounds_do_not_keep_a_network_from_settling() -> None:
+    # Steps that were only clipped took twice as many here, and six times as many on networks of 200 parameters.
+    arena = arena_of(dimensions=4, reference=2000, expected=400, other=200)
+    made = PreparedNetwork(Network((6, 6), clip=0.8, starts=1), arena).train([arena.scheme.toy(i) for i in range(6)])
+    assert made.settled.all()
+    assert np.median(made.epochs) < 200
 
 
 def test_a_clipping_tuned_for_another_network_is_tuned_again(tmp_path: Path) -> None:

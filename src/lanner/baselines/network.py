@@ -19,7 +19,7 @@ from scipy import stats
 from lanner.baselines.arena import Arena, Prepared, Progress, Statistics
 from lanner.baselines.networks import Architecture, Objective
 from lanner.baselines.torch_backend import need_torch
-from lanner.baselines.training import Schedule, Trained, train
+from lanner.baselines.training import REVISION, Schedule, Trained, train
 from lanner.errors import InputError
 from lanner.files import write_atomically
 from lanner.model.weightings import DATA, REFERENCE, Draw
@@ -64,7 +64,7 @@ class Network:
             raise InputError(f"clip={self.clip!r}: the bound on the parameters must be positive")
 
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
-        return asdict(self) | {"hidden": list(self.hidden)}
+        return asdict(self) | {"hidden": list(self.hidden), "revision": REVISION}
 
     def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
         need_torch()

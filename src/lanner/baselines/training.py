@@ -1,8 +1,8 @@
 """Training of a stack of networks on all events, clipped, each to an end of its own: when its t has settled.
 
 Two optimisers. "adam" is the original's and needs some 1e5 epochs. "newton" (Levenberg and Marquardt, with the
-Gauss-Newton curvature of the likelihood and the clipping as bounds) climbs higher in some 1e2, as the networks are so
-small that their curvature is cheap.
+Gauss-Newton curvature of the likelihood and the clipping as bounds: bounded.py) climbs higher in some 1e2, as the
+networks are so small that their curvature is cheap.
 
 A network has settled when t rose by less than `tolerance` during the last half of its epochs: t grows ever more
 slowly, so that the same number of epochs again would add less. Networks that have settled leave the stack. The state
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.baselines.bounded import DAMPING, bounded_step, next_damping
 from lanner.baselines.networks import Objective
 from lanner.baselines.threads import threads_if
 from lanner.baselines.torch_backend import need_torch
@@ -29,11 +30,10 @@ from lanner.errors import InputError
 from lanner.files import write_atomically
 from lanner.run.store import array_digest
 
+REVISION = 2  # of how networks are trained: toys of one are not judged beside those of another
 _MANY = 200_000  # events times networks, to be worth threads
 _KEEP = 60.0  # seconds between checkpoints
 _BETAS, _EPSILON = (0.9, 0.999), 1e-7  # of Adam, as the original has them
-_DAMPING = 1e-2  # of Newton, at the start, and its bounds
-_DAMPING_BOUNDS = (1e-9, 1e9)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _trained(
     ended = Trained(
         initial.copy(), np.full(networks, -np.inf), np.zeros(networks, np.int64), np.zeros(networks, dtype=bool)
     )
-    key = f"{array_digest(initial)} {schedule}"  # what is trained, and how
+    key = f"{REVISION} {array_digest(initial)} {schedule}"  # what is trained, and how
     state = _read(checkpoint, key, ended) or _start(initial, schedule)
     if len(state.places) < networks:
         objective = objective.take(state.places)
@@ -154,7 +154,7 @@ def _trained(
 
 def _start(initial: NDArray[np.float32], schedule: Schedule) -> _State:
     networks, p = initial.shape
-    memory = np.full((networks, 1), _DAMPING) if schedule.optimiser == "newton" else np.zeros((networks, 2 * p))
+    memory = np.full((networks, 1), DAMPING) if schedule.optimiser == "newton" else np.zeros((networks, 2 * p))
     clipped = np.clip(initial, -schedule.clip, schedule.clip)
     return _State(np.arange(networks), clipped, memory, 0, np.empty((0, networks)))
 
@@ -183,7 +183,6 @@ def _adam(objective: Objective, state: _State, schedule: Schedule) -> _State:
 def _newton(objective: Objective, state: _State, schedule: Schedule) -> _State:
     """Some damped Newton steps, each kept only where t rises."""
     torch = need_torch()
-    clip = schedule.clip
     with torch.no_grad():
         parameters = torch.from_numpy(state.parameters.copy())
         damping = torch.from_numpy(state.memory[:, 0].copy())
@@ -194,20 +193,13 @@ def _newton(objective: Objective, state: _State, schedule: Schedule) -> _State:
         last = min(state.epoch + OPTIMISERS["newton"].every, schedule.last)
         for epoch in range(state.epoch, last):
             curvature = objective.curvature(parameters, epoch)
-            now, slope = parameters.double(), gradient.double()
-            # A parameter at its bound that would go beyond it stays there, and the others move without it.
-            free = (~(((now >= clip) & (slope < 0)) | ((now <= -clip) & (slope > 0)))).double()
-            scale = torch.diagonal(curvature, dim1=1, dim2=2).clamp_min(1e-3)
-            system = curvature * free[:, :, None] * free[:, None, :]
-            system += torch.diag_embed(damping[:, None] * scale * free + (1 - free))
-            step = torch.linalg.solve(system, -slope * free)
-            tried = (now + step).clamp_(-clip, clip).float()
-            reached, new = objective.evaluate(tried)
+            step = bounded_step(parameters, gradient, curvature, damping, schedule.clip)
+            reached, slope = objective.evaluate(step.parameters)
             better = reached > t  # false for what is not a number
-            parameters = torch.where(better[:, None], tried, parameters)
-            gradient = torch.where(better[:, None], new, gradient)
+            damping = next_damping(damping, (reached - t) / 2, step.gain)
+            parameters = torch.where(better[:, None], step.parameters, parameters)
+            gradient = torch.where(better[:, None], slope, gradient)
             t = torch.where(better, reached, t)
-            damping = torch.where(better, damping / 3, damping * 4).clamp_(*_DAMPING_BOUNDS)
         memory = torch.cat([damping[:, None], gradient.double()], dim=1)
     return _next(state, parameters.numpy(), memory.numpy(), last, t.numpy())
 
