@@ -79,7 +79,7 @@ APART = {
     "score toys": "The score statistic.",
     "workers": "The paper's 8-D shape: 600 000 events, 10 000 centres, 300 toys. Each worker has one thread and builds "
     "its own features, while this process builds its own: that is the time to prepare. Memory is that of the largest "
-    "process.",
+    "process; a worker may use half of this machine's, one as well as two.",
 }
 
 
