@@ -1,3 +1,4 @@
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -219,9 +220,13 @@ def test_tight_bounds_do_not_keep_a_network_from_settling() -> None:
 
 def test_a_clipping_tuned_for_another_network_is_tuned_again(tmp_path: Path) -> None:
     arena = arena_of(dimensions=1, reference=600, expected=60)
-    (tmp_path / "clip.json").write_text('{"clip": 77.0, "made_for": {}}')
+    first = 10**0.5
+    other = {"clip": first, "mean": 4.0, "error": 1.0, "ks_p": 0.5, "toys": 4}  # four parameters: as good as can be
+    (tmp_path / "clip.json").write_text(json.dumps({"tried": [other], "made_for": {}}))
     prepared = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(arena, tmp_path)
-    assert prepared.test.clip != 77.0
+    tried = json.loads((tmp_path / "clip.json").read_text())["tried"]
+    assert tried[0] != other
+    assert prepared.test.clip in [one["clip"] for one in tried]
     again = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(arena, tmp_path)
     assert again.test.clip == prepared.test.clip
 

@@ -26,6 +26,7 @@ from lanner.run.store import array_digest
 
 Array = NDArray[np.float64]
 Progress = Callable[[int], None]
+Stage = Callable[[int, int], None]
 _TOGETHER = 10  # toys between two reports of progress
 
 
@@ -122,8 +123,8 @@ class Test(Protocol):
     def settings(self, arena: Arena) -> dict[str, Any]:
         """What its statistic depends on besides the reference, as plain JSON."""
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:
-        """The one-off work; what it finds may be kept in a folder."""
+    def prepare(self, arena: Arena, folder: Path | None = None, progress: Stage | None = None) -> Prepared:
+        """The one-off work; what it finds may be kept in a folder, and `progress` be told how far it is."""
 
 
 class OneByOne:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.baselines.arena import Arena, OneByOne, Prepared
+from lanner.baselines.arena import Arena, OneByOne, Prepared, Stage
 from lanner.errors import InputError
 from lanner.model.weightings import Draw
 
@@ -33,7 +33,9 @@ class BinnedChi2:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {"bins": self.bins}
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         reference = len(arena.reference)
         wanted = np.clip(arena.plan.expected / _EXPECTED, 4, min(_MOST, reference / 4))
         depth = int(np.log2(self.bins or wanted))

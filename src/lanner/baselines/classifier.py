@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lanner.baselines.arena import Arena, OneByOne, Prepared
+from lanner.baselines.arena import Arena, OneByOne, Prepared, Stage
 from lanner.baselines.threads import threads_if
 from lanner.baselines.trees import boosted_trees, many
 from lanner.errors import InputError
@@ -90,7 +90,9 @@ class Classifier:
             "per_event": self.per_event,
         }
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         return _Trained(self, arena)
 
 

@@ -186,7 +186,7 @@ def compare(
         chosen = [t for t in _ready(tests) if not isinstance(t, str | Supervised)]
         if not chosen:
             raise InputError("a supervised test learns from a signal: give one, or choose other tests")
-        rows = [_judge_data(Contestant(test, arena, folder), toys, progress) for test in chosen]
+        rows = [_judge_data(_contestant(test, arena, folder, progress), toys, progress) for test in chosen]
         result = Comparison(tuple(rows), 0)
     else:
         check_expected(expected)
@@ -249,10 +249,15 @@ def compare_signals(
         else:
             entered = [(test, list(signals))]
         made = [
-            _judge_signals(Contestant(t, arena, output), s, places, toys, experiments, progress) for t, s in entered
+            _judge_signals(_contestant(t, arena, output, progress), s, places, toys, experiments, progress)
+            for t, s in entered
         ]
         rows.append(_merged(made) if isinstance(test, str) else made[0])
     return Comparison(tuple(rows), experiments)
+
+
+def _contestant(test: Test, arena: Arena, folder: Path | None, progress: Progress | None) -> Contestant:
+    return Contestant(test, arena, folder, stage(progress, f"{test.name}, preparing"))
 
 
 def _ready(tests: Sequence[str | Test]) -> list[str | Test]:

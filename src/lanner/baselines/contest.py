@@ -36,8 +36,9 @@ _ENOUGH = 10  # toys beyond an observed t, to take p from them alone
 class Contestant:
     """A test in the arena. It is prepared when a toy is first needed that no folder holds."""
 
-    def __init__(self, test: Test, arena: Arena, folder: Path | None) -> None:
+    def __init__(self, test: Test, arena: Arena, folder: Path | None, preparing: Progress | None = None) -> None:
         self.test, self.arena = test, arena
+        self._preparing = preparing
         self._folder = None if folder is None else folder / test.name
         self._prepared: Prepared | None = None
         self._how: Frozen | None = None
@@ -49,7 +50,7 @@ class Contestant:
         """The test, ready."""
         if self._prepared is None:
             start = time.perf_counter()
-            self._prepared = self.test.prepare(self.arena, self._folder)
+            self._prepared = self.test.prepare(self.arena, self._folder, self._preparing)
             self._clock.preparing = self._clock.preparing or time.perf_counter() - start
         return self._prepared
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.baselines.arena import Arena, OneByOne, Prepared
+from lanner.baselines.arena import Arena, OneByOne, Prepared, Stage
 from lanner.baselines.threads import threads_if
 from lanner.baselines.trees import boosted_trees, many
 from lanner.errors import InputError
@@ -41,7 +41,9 @@ class KnownRatio:
         # A function has no digest; what it makes of some events has.
         return {"values": array_digest(np.asarray(self.log_ratio(arena.reference.features[:_SOME])))}
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         return _Summed(np.concatenate([np.asarray(self.log_ratio(s.features)) for s in arena.samples]))
 
 
@@ -64,7 +66,9 @@ class Supervised:
         trained = {"folds": self.folds, "shrinkage": _SHRINKAGE, "signal": learned}
         return {"signal_events": self.signal_events, "alone": self.alone} | trained
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         from sklearn.model_selection import StratifiedKFold
 
         reference = len(arena.reference)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lanner.baselines.arena import Arena, OneByOne, Prepared
+from lanner.baselines.arena import Arena, OneByOne, Prepared, Stage
 from lanner.model.weightings import DATA, REFERENCE, Draw
 
 Array = NDArray[np.float64]
@@ -25,7 +25,9 @@ class KolmogorovSmirnov:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {}
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         orders = []
         for column in arena.events.T:
             order = np.argsort(column, kind="stable")

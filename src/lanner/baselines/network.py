@@ -6,22 +6,20 @@ t of null toys has as many degrees of freedom as the network has parameters.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from lanner.baselines.arena import Arena, Prepared, Progress, Statistics
+from lanner.baselines.arena import Arena, Prepared, Progress, Stage, Statistics
+from lanner.baselines.clipping import Notebook, TunedClip, bisect_clip
 from lanner.baselines.networks import Architecture, Objective
 from lanner.baselines.torch_backend import need_torch
 from lanner.baselines.training import REVISION, Schedule, Trained, train
 from lanner.errors import InputError
-from lanner.files import write_atomically
 from lanner.model.weightings import DATA, REFERENCE, Draw
 from lanner.run.store import array_digest
 
@@ -34,8 +32,6 @@ PUBLISHED = {
 }
 _MOST_TOGETHER = 64
 _TUNING = 2 * 10**18  # toys that tune the clipping lie beyond all others
-_CLIPS = (0.1, 100.0)
-_CLEARLY = 4.0  # errors of the mean, beyond which a quarter of the toys is enough to go on
 
 
 @dataclass(frozen=True)
@@ -66,19 +62,13 @@ class Network:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return asdict(self) | {"hidden": list(self.hidden), "revision": REVISION}
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         need_torch()
         if self.clip is not None:
             return PreparedNetwork(self, arena)
-        kept = None if folder is None else folder / "clip.json"
-        made_for = {"reference": array_digest(arena.events[: len(arena.reference)]), **self.settings(arena)}
-        clip = _kept_clip(kept, made_for)
-        if clip is None:
-            tuned = tune_clip(self, arena)
-            clip = tuned.clip
-            if kept is not None:
-                write_atomically(kept, json.dumps(asdict(tuned) | {"made_for": made_for}, indent=1))
-        return PreparedNetwork(replace(self, clip=clip), arena)
+        return PreparedNetwork(replace(self, clip=tune_clip(self, arena, folder, progress).clip), arena)
 
     @property
     def trainings(self) -> int:
@@ -158,64 +148,21 @@ class _Part:
             self._progress(self._done // self._parts - before)
 
 
-@dataclass(frozen=True)
-class TriedClip:
-    """Null toys at one clipping: their mean t with its error, and how well they follow the chi2 aimed at."""
+def tune_clip(
+    test: Network, arena: Arena, folder: Path | None = None, progress: Callable[[int, int], None] | None = None
+) -> TunedClip:
+    """The clipping at which t of null toys has as many degrees of freedom as the network has parameters.
 
-    clip: float
-    mean: float
-    error: float
-    ks_p: float
+    What is tried is kept in the folder, from which an interrupted tuning goes on.
+    """
+    prepared = PreparedNetwork(replace(test, clip=1.0), arena)
 
+    def null(clip: float, toys: range) -> NDArray[np.float64]:
+        tried = replace(prepared, test=replace(test, clip=clip))
+        some = [toys[k : k + tried.batch] for k in range(0, len(toys), tried.batch)]
+        return np.concatenate([tried.train([arena.scheme.toy(_TUNING + i) for i in part]).statistic for part in some])
 
-@dataclass(frozen=True)
-class TunedClip:
-    """The clipping at which t has as many degrees of freedom as the network has parameters."""
-
-    clip: float
-    dof: int
-    tried: tuple[TriedClip, ...]
-
-
-def tune_clip(test: Network, arena: Arena, *, steps: int = 8) -> TunedClip:
-    """Bisect the clipping until the mean t of null toys is that of the chi2, within its error."""
-    dof = PreparedNetwork(replace(test, clip=1.0), arena).architecture.parameters
-    draws = [arena.scheme.toy(_TUNING + i) for i in range(test.tuning_toys)]
-    low, high = _CLIPS
-    tried: list[TriedClip] = []
-    for _ in range(steps):
-        clip = float((low * high) ** 0.5)
-        prepared = PreparedNetwork(replace(test, clip=clip), arena)
-        few = max(4, len(draws) // 4)
-        t = _null(prepared, draws[:few])
-        if abs(t.mean() - dof) < _CLEARLY * _error(t):
-            t = np.concatenate([t, _null(prepared, draws[few:])])
-        error = _error(t)
-        tried.append(TriedClip(clip, float(t.mean()), error, float(stats.kstest(t, "chi2", (dof,)).pvalue)))
-        if len(t) == len(draws) and abs(t.mean() - dof) < 0.5 * error:
-            break
-        low, high = (clip, high) if t.mean() < dof else (low, clip)
-    best = min(tried, key=lambda one: abs(one.mean - dof))
-    return TunedClip(best.clip, dof, tuple(tried))
-
-
-def _kept_clip(path: Path | None, made_for: dict[str, Any]) -> float | None:
-    """A clipping that was tuned before, for the same network and reference."""
-    if path is None or not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text())
-        return float(found["clip"]) if found["made_for"] == made_for else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _error(t: NDArray[np.float64]) -> float:
-    """Of the mean."""
-    return float(t.std(ddof=1) / len(t) ** 0.5)
-
-
-def _null(prepared: PreparedNetwork, draws: Sequence[Draw]) -> NDArray[np.float64]:
-    size = prepared.batch
-    parts = [prepared.train(draws[k : k + size]).statistic for k in range(0, len(draws), size)]
-    return np.concatenate(parts) if parts else np.empty(0)
+    made_for = {"reference": array_digest(arena.events[: len(arena.reference)]), **test.settings(arena)}
+    notebook = Notebook(None if folder is None else folder / "clip.json", made_for)
+    dof = prepared.architecture.parameters
+    return bisect_clip(null, dof, test.tuning_toys, notebook=notebook, progress=progress)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lanner.baselines.arena import Arena, Prepared, Progress, Statistics
+from lanner.baselines.arena import Arena, Prepared, Progress, Stage, Statistics
 from lanner.inference.ladder import Ladder
 from lanner.model.weightings import Draw
 from lanner.run.planning import FitOptions, plan_search
@@ -26,7 +26,9 @@ class Kernel:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return dict(self.options)
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         plan = arena.plan
         options = FitOptions(
             # Centres are never a toy's data, so they must be those that the toys keep apart.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from lanner.baselines.arena import Arena, OneByOne, Prepared
+from lanner.baselines.arena import Arena, OneByOne, Prepared, Stage
 from lanner.model.kernel import GaussianKernel
 from lanner.model.rows import for_rows
 from lanner.model.weightings import Draw
@@ -39,7 +39,9 @@ class MMD:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {"width": self.width}
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         return _Pairwise.of(arena, GaussianKernel(self.width or arena.plan.width))
 
 
@@ -52,7 +54,9 @@ class Energy:
     def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
         return {}
 
-    def prepare(self, arena: Arena, folder: Path | None = None) -> Prepared:  # noqa: D102
+    def prepare(  # noqa: D102
+        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+    ) -> Prepared:
         return _Pairwise.of(arena, lambda x, y: -cdist(x, y))
 
 
