@@ -1,6 +1,6 @@
 """The paper's figure of network against kernel: observed significances on the same SUSY and HIGGS toys.
 
-    python benchmarks/network_significances.py --kept folder     # an hour; goes on where it was stopped
+    python benchmarks/network_significances.py --kept folder     # two hours; goes on where it was stopped
 
 At a fiftieth of the paper's sizes, with the published networks. The signals' strengths are such that the paper's kernel
 setting finds them with one to three sigma. Prints the tables and writes docs/figures/network_significances.png.
