@@ -26,7 +26,7 @@ LOOKS = ((GREEN, "D"), (BLUE, "o"), (VERMILION, "s"))
 TOYS, EXPERIMENTS = 300, 30
 
 
-def contest(name: str, folder: Path, epochs: int) -> Comparison:
+def contest(name: str, folder: Path) -> Comparison:
     """The kernel's tests and the network on the same toys."""
     case = suite_case(name, seed=1, share=SHARE, ideal=False)
     (signal,) = case.signals
@@ -36,7 +36,7 @@ def contest(name: str, folder: Path, epochs: int) -> Comparison:
         case.events(signal),
         expected=case.expected,
         signal_events=STRENGTHS[name],
-        tests=[*KERNELS, Network(hidden, clip, epochs=epochs, starts=1)],
+        tests=[*KERNELS, Network(hidden, clip, starts=1)],
         toys=TOYS,
         experiments=EXPERIMENTS,
         reference_size=case.reference_size,
@@ -79,12 +79,11 @@ def main() -> None:
     """Run both, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", type=Path, required=True, help="A folder for all toys; run again to go on.")
-    parser.add_argument("--epochs", type=int, default=1000, help="Newton steps of the network at most.")
     parser.add_argument("--output", type=Path, default=Path("docs/figures"))
     arguments = parser.parse_args()
     found = {}
     for name in STRENGTHS:
-        found[name] = contest(name, arguments.kept, arguments.epochs)
+        found[name] = contest(name, arguments.kept)
         print(f"\r{name}\n{found[name].markdown()}", flush=True)
     draw(found, arguments.output / "network_significances.png")
 

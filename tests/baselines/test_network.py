@@ -231,6 +231,13 @@ def test_a_clipping_tuned_for_another_network_is_tuned_again(tmp_path: Path) -> 
     assert again.test.clip == prepared.test.clip
 
 
+def test_a_clipping_tuned_for_other_sizes_is_tuned_again(tmp_path: Path) -> None:
+    test = Network((1,), tuning_toys=4, epochs=10, starts=1)
+    few, many = (arena_of(dimensions=1, reference=2000, expected=n) for n in (20, 90))
+    tune_clip(test, few, tmp_path)
+    assert tune_clip(test, many, tmp_path) == tune_clip(test, many)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"hidden": ()}, {"hidden": (0,)}, {"clip": 0.0}, {"starts": 0}, {"epochs": 0}, {"optimiser": "sgd"}]
 )

@@ -79,6 +79,13 @@ class Arena:
         """Of the reference."""
         return array_digest(self.reference.features)
 
+    @property
+    def description(self) -> dict[str, Any]:
+        """What toys depend on, whichever test judges them, as plain JSON."""
+        plan = self.plan.settings()
+        same = ("null", "names", "expected", "fixed", "reference_size", "centers", "seed", "scaling")
+        return {"events": self.digest, "plan": {key: plan[key] for key in same}}
+
     def rng(self, draw: Draw, use: int) -> np.random.Generator:
         """Random numbers for a toy, the same whenever it is met."""
         return np.random.default_rng([self.plan.seed, use, zlib.crc32(np.ascontiguousarray(draw.data).tobytes())])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from lanner.baselines.arena import Stage
 from lanner.files import write_atomically
 
 Array = NDArray[np.float64]
@@ -70,7 +71,7 @@ def bisect_clip(
     toys: int,
     *,
     notebook: Notebook,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Stage | None = None,
 ) -> TunedClip:
     """Bisect the clipping until the mean t of null toys is that of the chi2, within its error.
 
@@ -87,7 +88,8 @@ def bisect_clip(
         tried.append(one)
         best = min(tried, key=lambda one: abs(one.mean - dof))
         found = TunedClip(best.clip, dof, tuple(tried))
-        notebook.write(found)
+        if not known:
+            notebook.write(found)
         if one.toys == toys and abs(one.mean - dof) < 0.5 * one.error:
             break
         low, high = (clip, high) if one.mean < dof else (low, clip)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lanner.baselines.arena import Arena, Prepared, Test
+from lanner.baselines.arena import Arena, Prepared, Stage, Test
 from lanner.baselines.own import PreparedKernel
 from lanner.files import write_atomically
 from lanner.inference.combination import PMap, frozen_toys
@@ -28,7 +28,6 @@ from lanner.run.store import ToyStore
 from lanner.run.toys import ToyMaker, ToyRun
 
 Array = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 _SKEWNESS = (0.05, 3.0)  # of laws that are tried: 0 is a Gaussian, 2 an exponential
 _ENOUGH = 10  # toys beyond an observed t, to take p from them alone
 
@@ -36,7 +35,7 @@ _ENOUGH = 10  # toys beyond an observed t, to take p from them alone
 class Contestant:
     """A test in the arena. It is prepared when a toy is first needed that no folder holds."""
 
-    def __init__(self, test: Test, arena: Arena, folder: Path | None, preparing: Progress | None = None) -> None:
+    def __init__(self, test: Test, arena: Arena, folder: Path | None, preparing: Stage | None = None) -> None:
         self.test, self.arena = test, arena
         self._preparing = preparing
         self._folder = None if folder is None else folder / test.name
@@ -69,7 +68,7 @@ class Contestant:
         label: str,
         number: int,
         draw: Callable[[int], Draw],
-        progress: Progress | None = None,
+        progress: Stage | None = None,
         *,
         about: Any = None,
     ) -> ToyRun:
@@ -115,15 +114,8 @@ class Contestant:
 
     def _description(self, about: Any) -> dict[str, Any]:
         """What the toys depend on; null toys have nothing `about` them."""
-        plan = self.arena.plan
-        same = ("null", "names", "expected", "fixed", "reference_size", "centers", "seed", "scaling")
-        return {
-            "events": self.arena.digest,
-            "test": self.test.name,
-            "settings": self.test.settings(self.arena),
-            "plan": {key: value for key, value in plan.settings().items() if key in same},
-            "about": about,
-        }
+        own = {"test": self.test.name, "settings": self.test.settings(self.arena), "about": about}
+        return self.arena.description | own
 
 
 def z_scores(t: Array, null: Null) -> Array:

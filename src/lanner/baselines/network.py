@@ -6,7 +6,7 @@ t of null toys has as many degrees of freedom as the network has parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from lanner.baselines.networks import Architecture, Objective
 from lanner.baselines.torch_backend import need_torch
 from lanner.baselines.training import REVISION, Schedule, Trained, train
 from lanner.errors import InputError
+from lanner.model.rows import blocks
 from lanner.model.weightings import DATA, REFERENCE, Draw
-from lanner.run.store import array_digest
 
 # The original's networks: hidden layers, and the clipping that goes with them.
 PUBLISHED = {
@@ -148,9 +148,7 @@ class _Part:
             self._progress(self._done // self._parts - before)
 
 
-def tune_clip(
-    test: Network, arena: Arena, folder: Path | None = None, progress: Callable[[int, int], None] | None = None
-) -> TunedClip:
+def tune_clip(test: Network, arena: Arena, folder: Path | None = None, progress: Stage | None = None) -> TunedClip:
     """The clipping at which t of null toys has as many degrees of freedom as the network has parameters.
 
     What is tried is kept in the folder, from which an interrupted tuning goes on.
@@ -159,10 +157,10 @@ def tune_clip(
 
     def null(clip: float, toys: range) -> NDArray[np.float64]:
         tried = replace(prepared, test=replace(test, clip=clip))
-        some = [toys[k : k + tried.batch] for k in range(0, len(toys), tried.batch)]
+        some = [toys[rows] for rows in blocks(len(toys), tried.batch)]
         return np.concatenate([tried.train([arena.scheme.toy(_TUNING + i) for i in part]).statistic for part in some])
 
-    made_for = {"reference": array_digest(arena.events[: len(arena.reference)]), **test.settings(arena)}
+    made_for = arena.description | test.settings(arena)
     notebook = Notebook(None if folder is None else folder / "clip.json", made_for)
     dof = prepared.architecture.parameters
     return bisect_clip(null, dof, test.tuning_toys, notebook=notebook, progress=progress)
