@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
 
-.PHONY: demo test test-full lint bench bench-full study format clean
+.PHONY: demo test test-full golden lint bench bench-full study format clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -23,6 +23,10 @@ test: lint $(TORCH)
 
 test-full: lint $(TORCH)
 	$(PYTEST)
+
+# The record of numbers that tests/test_golden.py compares with: only where a change is meant to move them.
+golden: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.golden.record
 
 lint: $(READY)
 	$(BIN)/ruff check .

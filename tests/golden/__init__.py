@@ -1,0 +1,1 @@
+"""A record of the numbers that Lanner gives for fixed seeds."""
