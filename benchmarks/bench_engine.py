@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.machine import memory_budget
 from lanner.inference.analytic import analytic_law
-from lanner.inference.toys import ReferenceScheme, room_for_data
-from lanner.machine import memory_budget
-from lanner.model.centers import MAX_RANK, choose_pivots, trace_tolerance
+from lanner.inference.resampling import ReferenceScheme, room_for_data
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import Logistic, null_curvature
-from lanner.model.newton import own_curvature_newton
+from lanner.model.nystrom import MAX_RANK, choose_pivots, trace_tolerance
 from lanner.model.pool import Pool
+from lanner.model.solvers.newton import own_curvature_newton
 from lanner.model.weightings import DATA, REFERENCE
 from synthetic import SHAPES, Shape, events
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from lanner.experiments import dimuon, higgs, susy
-from lanner.experiments.library import Library
-from lanner.show.style import BLACK, VERMILION, hep_style
+from lanner.paper.datasets import dimuon, higgs, susy
+from lanner.paper.datasets.library import Library
+from lanner.report.plots.style import BLACK, VERMILION, hep_style
 
 Columns = dict[str, Any]
 

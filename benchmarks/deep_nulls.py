@@ -24,11 +24,11 @@ import numpy as np
 from scipy import stats
 
 import lanner
-from lanner.inference.ladder import Ladder
+from lanner._util.machine import memory_budget
+from lanner._util.text import markdown_table
+from lanner.inference.multiscale import Ladder
+from lanner.inference.resampling import room_for_data
 from lanner.inference.significance import fit_chi2, z_of_log_p
-from lanner.inference.toys import room_for_data
-from lanner.machine import memory_budget
-from lanner.reprs import markdown_table
 from synthetic import SHAPES, events
 
 LEVELS = (2.0, 3.0, 4.0, 5.0)

@@ -12,10 +12,10 @@ import argparse
 from pathlib import Path
 
 import lanner
-from lanner.baselines import PUBLISHED, Comparison, Network
-from lanner.experiments.suite_cases import suite_case
-from lanner.reprs import is_beyond
-from lanner.show.style import BLUE, GREEN, VERMILION, hep_style
+from lanner._util.text import is_beyond
+from lanner.comparison import PUBLISHED, Comparison, Network
+from lanner.comparison.suites import suite_case
+from lanner.report.plots.style import BLUE, GREEN, VERMILION, hep_style
 
 SHARE = 0.02
 STRENGTHS = {"susy": (40.0, 65.0, 90.0), "higgs": (80.0, 130.0, 180.0)}

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lanner.baselines import PUBLISHED, Arena, Kernel, Network
-from lanner.baselines.network import PreparedNetwork
-from lanner.inference.toys import room_for_data
-from lanner.reprs import markdown_table
+from lanner._util.text import markdown_table
+from lanner.comparison import PUBLISHED, Arena, Kernel, Network
+from lanner.comparison.tests.network.neural_test import PreparedNetwork
+from lanner.inference.resampling import room_for_data
 from lanner.run.planning import FitOptions
 from synthetic import SHAPES, events
 

@@ -60,7 +60,7 @@ def draw(panels: dict[str, list[str]], results: dict[str, Any], path: Path) -> N
     """Ordered p-values against uniform ones; a panel for each group of results."""
     from matplotlib.figure import Figure
 
-    from lanner.show.style import hep_style
+    from lanner.report.plots.style import hep_style
 
     with hep_style():
         figure = Figure(figsize=(5.5 * len(panels), 5), layout="constrained")

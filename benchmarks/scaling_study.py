@@ -30,14 +30,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lanner
-from lanner.inference.ladder import Recipe
-from lanner.machine import memory_budget
+from lanner._util.machine import memory_budget
+from lanner._util.text import markdown_table, three_digits
+from lanner.inference.multiscale import Recipe
 from lanner.model.fit import MIN_REFERENCE
-from lanner.reprs import markdown_table, three_digits
-from lanner.run.cluster import Dask, local_cluster
+from lanner.run.execution.dask import Dask, local_cluster
+from lanner.run.execution.dask_worker import prepare
 from lanner.run.planning import FitOptions, check_sample, plan_search
-from lanner.run.toys import run_toys
-from lanner.run.worker import prepare
+from lanner.run.toy_maker import run_toys
 from synthetic import events
 
 WIDTHS = {1: 0.3, 2: 1.5, 5: 3.0, 8: 4.5, 21: 7.0}

@@ -24,9 +24,9 @@ import numpy as np
 
 import lanner
 from calibration_study import hash_of, judge, make_events
-from lanner.baselines import NAMES, Network, classifier_test
-from lanner.baselines.classifier import NULLS, STATISTICS
-from lanner.files import write_atomically
+from lanner._util.files import write_atomically
+from lanner.comparison import NAMES, Network, classifier_test
+from lanner.comparison.tests.classifier import NULLS, STATISTICS
 from scales_study import LEVELS, draw
 
 CASE = "5-D"

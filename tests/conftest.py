@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from lanner.model.arrays import Arrays, arrays_on
-
-Array = NDArray[np.float64]
+from lanner.model.backend import Arrays, arrays_on
+from lanner.typing import Array
 
 
 @pytest.fixture(params=["cpu", "torch", "strict"])

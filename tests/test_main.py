@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lanner.events.write import write_columns
-from lanner.experiments import one_dimensional
+from lanner.events.io.write import write_columns
+from lanner.paper.datasets import one_dimensional
 
 
 @pytest.fixture(scope="module")

@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING, Any
 from lanner import errors
 
 if TYPE_CHECKING:
-    from lanner.baselines.classifier import classifier_test
-    from lanner.baselines.comparison import Comparison, compare
+    from lanner.comparison.compare import Comparison, compare
+    from lanner.comparison.suite_compare import compare_suite
+    from lanner.comparison.suite_power import power_suite
+    from lanner.comparison.tests.classifier import classifier_test
     from lanner.events import Sample, Scaling
-    from lanner.events.readers import read_sample
-    from lanner.experiments.contests import compare_suite
-    from lanner.experiments.example import write_example
-    from lanner.experiments.reproduce import reproduce
-    from lanner.experiments.suite import power_suite
+    from lanner.events.io import read_sample
     from lanner.inference import WeightedChi2, analytic_null
     from lanner.model.estimator import LogRatioClassifier
     from lanner.model.fit import fit_ratio
     from lanner.model.ratio import LearnedRatio
+    from lanner.paper.datasets.example import write_example
+    from lanner.paper.reproduce import reproduce
+    from lanner.report.characterise import characterise
+    from lanner.report.page import write_report
     from lanner.run.calibration import Calibration, apply, calibrate, load_calibration
-    from lanner.run.cluster import Dask
-    from lanner.run.folder import load_result, save_result
+    from lanner.run.execution.dask import Dask
     from lanner.run.power import Power, power
     from lanner.run.result import SearchResult
+    from lanner.run.result_io import load_result, save_result
     from lanner.run.search import search
     from lanner.run.tune import tune
-    from lanner.show.characterise import characterise
-    from lanner.show.report import write_report
 
 __version__ = "0.1.0"
 
 _WHERE = {
     "Sample": "lanner.events",
     "Scaling": "lanner.events",
-    "read_sample": "lanner.events.readers",
+    "read_sample": "lanner.events.io",
     "fit_ratio": "lanner.model.fit",
     "LearnedRatio": "lanner.model.ratio",
     "LogRatioClassifier": "lanner.model.estimator",
@@ -51,20 +51,20 @@ _WHERE = {
     "search": "lanner.run.search",
     "SearchResult": "lanner.run.result",
     "apply": "lanner.run.calibration",
-    "save_result": "lanner.run.folder",
-    "load_result": "lanner.run.folder",
-    "characterise": "lanner.show.characterise",
-    "write_report": "lanner.show.report",
+    "save_result": "lanner.run.result_io",
+    "load_result": "lanner.run.result_io",
+    "characterise": "lanner.report.characterise",
+    "write_report": "lanner.report.page",
     "power": "lanner.run.power",
     "Power": "lanner.run.power",
-    "Dask": "lanner.run.cluster",
-    "power_suite": "lanner.experiments.suite",
-    "compare": "lanner.baselines.comparison",
-    "Comparison": "lanner.baselines.comparison",
-    "compare_suite": "lanner.experiments.contests",
-    "classifier_test": "lanner.baselines.classifier",
-    "reproduce": "lanner.experiments.reproduce",
-    "write_example": "lanner.experiments.example",
+    "Dask": "lanner.run.execution.dask",
+    "power_suite": "lanner.comparison.suite_power",
+    "compare": "lanner.comparison.compare",
+    "Comparison": "lanner.comparison.compare",
+    "compare_suite": "lanner.comparison.suite_compare",
+    "classifier_test": "lanner.comparison.tests.classifier",
+    "reproduce": "lanner.paper.reproduce",
+    "write_example": "lanner.paper.datasets.example",
 }
 
 __all__ = [

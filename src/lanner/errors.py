@@ -31,3 +31,23 @@ class SeparationWarning(LannerWarning):
 
 class FileError(LannerError, OSError):
     """A file cannot be written; what was there before is safe."""
+
+
+class StoreError(LannerError):
+    """The store of toys cannot be used as it is; toys that were stored are safe."""
+
+
+class ClusterError(LannerError):
+    """The cluster cannot be reached, or its workers do not survive; toys that were stored are safe."""
+
+
+class StoreWarning(LannerWarning):
+    """Something in the store of toys had to be done again."""
+
+
+class CountWarning(LannerWarning):
+    """The number of data events contradicts the expected one by itself."""
+
+
+class NullWarning(LannerWarning):
+    """The reference is small for toys of its own."""

@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 
 import lanner
 from lanner.cli import main
-from lanner.events.write import write_columns
-from lanner.experiments import one_dimensional
+from lanner.events.io.write import write_columns
+from lanner.paper.datasets import one_dimensional
 
 
 def run(*arguments: object) -> Result:

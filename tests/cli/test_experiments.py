@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 import lanner
 from lanner.cli import main
-from lanner.experiments import higgs, susy
+from lanner.paper.datasets import higgs, susy
 
 generator = pytest.importorskip("pythia8mc", reason="the generator is not installed")
 

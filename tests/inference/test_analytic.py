@@ -8,7 +8,7 @@ import pytest
 from lanner.errors import InputError
 from lanner.inference.analytic import analytic_law, analytic_moments, analytic_weights
 from lanner.inference.weighted_chi2 import WeightedChi2
-from lanner.model.curvature import Eigenbasis, Spectrum
+from lanner.model.moments import Eigenbasis, Spectrum
 
 SETTINGS = {"expected": 100.0, "reference_size": 400.0, "events": 500.0, "penalty": 0.1, "loss": "logistic"}
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from lanner.events import Sample
-from lanner.inference.ladder import Ladder
+from lanner.inference.multiscale import Ladder
 from lanner.run.planning import FitOptions, plan_search
 
 EXPECTED, REFERENCE, FRESH = 60, 700, 40

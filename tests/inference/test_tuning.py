@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lanner
-from conftest import exponential, shaped
 from lanner.errors import InputError
 from lanner.inference.tuning import Trial
+from tests.conftest import exponential, shaped
 
 
 def test_the_width_is_the_papers_in_one_dimension() -> None:

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lanner
-from conftest import exponential
+from tests.conftest import exponential
 
 
 @parametrize_with_checks([lanner.LogRatioClassifier()])

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from conftest import shaped
 from lanner.errors import MemoryBudgetError
-from lanner.model.arrays import Arrays
-from lanner.model.centers import Basis, choose_pivots
+from lanner.model.backend import Arrays
 from lanner.model.features import StoredFeatures, StreamedFeatures, feature_sums, make_features
 from lanner.model.kernel import GaussianKernel
+from lanner.model.nystrom import Basis, choose_pivots
+from tests.conftest import shaped
 
 EVENTS = shaped(5, 3000)
 

@@ -7,8 +7,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 
 import lanner
-from conftest import exponential, shaped
 from lanner.errors import ConvergenceWarning, InputError, MemoryBudgetError, NotConvexError, SeparationWarning
+from tests.conftest import exponential, shaped
 
 # The paper authors' public notebook: seed, t.
 PUBLISHED = [(0, 4.34097), (1, 5.77756), (2, 2.37318), (3, 7.78921), (4, 7.16652), (5, 1.64909)]

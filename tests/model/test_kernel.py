@@ -4,7 +4,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lanner.errors import InputError
-from lanner.model.arrays import Arrays
+from lanner.model.backend import Arrays
 from lanner.model.kernel import GaussianKernel, KernelColumns, kernel_sum, pairwise_width
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lanner
-from conftest import exponential
 from lanner.errors import InputError
+from tests.conftest import exponential
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import pytest
 
 import lanner
 from lanner.errors import InputError
-from lanner.inference.toys import ReferenceScheme, WeightedReferenceScheme
+from lanner.inference.resampling import ReferenceScheme, WeightedReferenceScheme
 from lanner.model import score
-from lanner.model.arrays import NUMPY, Arrays
-from lanner.model.centers import choose_pivots
+from lanner.model.backend import NUMPY, Arrays
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
+from lanner.model.nystrom import choose_pivots
 from lanner.model.pool import Pool
 from lanner.model.weightings import DATA, REFERENCE
 

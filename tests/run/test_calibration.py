@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import lanner
-from conftest import exponential
-from lanner.errors import InputError
-from lanner.run.store import StoreError
+from lanner.errors import InputError, StoreError
+from tests.conftest import exponential
 
 R, D = exponential(6000, 300, seed=1)
 OPTIONS = {"expected": 300, "toys": 40, "seed": 5, "width": 0.3, "penalty": 1e-6, "centers": 200, "scaling": None}

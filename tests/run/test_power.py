@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import lanner
-from conftest import exponential
 from lanner.errors import InputError
+from tests.conftest import exponential
 
 R, _ = exponential(6000, 1)
 SIGNAL = np.random.default_rng(2).normal(0.8, 0.02, (400, 1))

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 import lanner
-from conftest import exponential, shaped
-from lanner.errors import InputError
+from lanner.errors import CountWarning, InputError, NullWarning, StoreError
 from lanner.inference.plan import Plan
-from lanner.run.planning import CountWarning, NullWarning
-from lanner.run.store import StoreError
+from tests.conftest import exponential, shaped
 
 SETTINGS = {"expected": 300, "width": 0.3, "penalty": 1e-6, "centers": 200, "scaling": None, "seed": 5}
 R, D = exponential(6000, 300, seed=1)
@@ -204,7 +202,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[2])
 import numpy as np, lanner
-from conftest import shaped
+from tests.conftest import shaped
 x = shaped(3, 12_600)
 result = lanner.search(x[:12_000], x[12_000:], expected=600, toys=120, seed=3, width=2.0, penalty=1e-6, centers=400,
                        output=sys.argv[1])

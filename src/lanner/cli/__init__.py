@@ -59,8 +59,8 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> N
     """Choose width, penalty and number of centres from the reference alone."""
     with plain_errors(quiet=quiet):
         import lanner
+        from lanner.cli.config import write_config
         from lanner.cli.jobs import expected_of, read_reference
-        from lanner.run.config import write_config
 
         config = configured(config_file, flags, needed=("reference", "expected"))
         reference = read_reference(config).sample
@@ -71,7 +71,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> N
             )
         click.echo(json.dumps(tuning.to_dict()) if as_json else str(tuning))
         if config.output:
-            from lanner.show.tuning import write_tuning
+            from lanner.report.plots.tuning import write_tuning
 
             settings = config.model_dump(exclude_none=True, exclude_defaults=True, mode="json") | tuning.settings()
             settings.pop("output")
@@ -218,7 +218,7 @@ def inspect(
     with plain_errors(quiet=quiet):
         import lanner
         from lanner.cli.jobs import describe, reopen
-        from lanner.show.figures import write_figures
+        from lanner.report.plots.figures import write_figures
 
         result = lanner.load_result(folder)
         _, files = reopen(Path(folder), result, extra=extra, **moved)
@@ -281,8 +281,8 @@ def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None
         return
     with plain_errors(quiet=quiet):
         import lanner
+        from lanner._util.files import write_atomically
         from lanner.cli.jobs import expected_of, read_like, read_reference
-        from lanner.files import write_atomically
 
         config = configured(config_file, flags, needed=("reference", "signal", "expected", "signal_events"))
         reference = read_reference(config)

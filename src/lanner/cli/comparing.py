@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lanner.cli.config import Config
 from lanner.cli.options import (
     common_options,
     configured,
@@ -20,7 +21,6 @@ from lanner.cli.options import (
     suite_seed,
 )
 from lanner.cli.terminal import plain_errors, stage_bar
-from lanner.run.config import Config
 
 
 @click.command()
@@ -64,8 +64,8 @@ def compare(
     """
     with plain_errors(quiet=quiet):
         if listed:
-            from lanner.baselines.registry import NAMES, WORDS
-            from lanner.reprs import text_table
+            from lanner._util.text import text_table
+            from lanner.comparison.registry import NAMES, WORDS
 
             click.echo(text_table([[name, WORDS[name]] for name in NAMES]))
             return
@@ -83,8 +83,8 @@ def compare(
 
 
 def _suite(suite: str, signals: str | None, share: float, config: Config, progress: Any) -> Any:
-    from lanner.baselines import PUBLISHED
-    from lanner.experiments.contests import compare_suite
+    from lanner.comparison import PUBLISHED
+    from lanner.comparison.suite_compare import compare_suite
 
     config = config.model_copy(update={"seed": suite_seed(config)})
     chosen = None if signals is None else [s.strip() for s in signals.split(",")]
@@ -114,7 +114,7 @@ def _files(config: Config, progress: Any) -> Any:
 
 def _settings(config: Config, hidden: tuple[int, ...], clip: float | None) -> dict[str, Any]:
     """What is said; the network with what was asked for, where that differs from these layers and clipping."""
-    from lanner.baselines import DEFAULT, Network
+    from lanner.comparison import DEFAULT, Network
 
     layers = hidden if config.hidden is None else tuple(config.hidden)
     bound = clip if config.clip is None and layers == hidden else config.clip

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from lanner.cli.config import Config
 from lanner.cli.options import numbers_given, suite_seed
 from lanner.cli.terminal import plain_errors, progress_bar, stage_bar
-from lanner.run.config import Config
 
 EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
 _PROCESSES = click.option(
@@ -28,7 +28,7 @@ _OF_A_SUITE = {
 def example(output: str) -> None:
     """Write two small files to try things on: muon pairs of a simulation, and data with something hidden in them."""
     with plain_errors(quiet=False):
-        from lanner.experiments.example import EXPECTED, write_example
+        from lanner.paper.datasets.example import EXPECTED, write_example
 
         reference, data = write_example(output)
         click.echo(f"{reference}: the reference\n{data}: data, in which the reference predicts {EXPECTED:g} events")
@@ -65,8 +65,8 @@ def generate(
     Collisions need the generator: pip install 'lanner[physics]'.
     """
     with plain_errors(quiet=quiet):
-        from lanner.events.write import check_suffix, write_columns
-        from lanner.experiments.library import experiment_module
+        from lanner.events.io.write import check_suffix, write_columns
+        from lanner.paper.datasets.library import experiment_module
 
         check_suffix(output)
         module = experiment_module(name)
@@ -142,7 +142,7 @@ def reproduce(
     """
     with plain_errors(quiet=quiet):
         import lanner
-        from lanner.experiments.library import Library, published_files
+        from lanner.paper.datasets.library import Library, published_files
 
         options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
         if samples is not None:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lanner.cli.config import Config, check_settings_of, load_config, write_config
 from lanner.errors import InputError
-from lanner.events.readers import Events, read_sample
+from lanner.events.io import Events, read_sample
+from lanner.report.characterise import Characterisation, characterise
+from lanner.report.page import write_report
 from lanner.run.calibration import Calibration
-from lanner.run.config import Config, check_settings_of, load_config, write_config
-from lanner.run.folder import load_result, save_result
 from lanner.run.result import SearchResult
-from lanner.run.store import sample_digest
-from lanner.show.characterise import Characterisation, characterise
-from lanner.show.report import write_report
+from lanner.run.result_io import load_result, save_result
+from lanner.run.toy_store import sample_digest
 
 
 @dataclass(frozen=True, eq=False)

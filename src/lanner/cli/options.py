@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from lanner.cli.config import Config, check_settings_of, load_config
 from lanner.errors import InputError
-from lanner.run.config import Config, check_settings_of, load_config
 
 F = TypeVar("F", bound=Callable[..., Any])
 

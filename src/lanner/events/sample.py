@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lanner._util.text import LISTED, count, joined, listed, with_nearest
 from lanner.errors import InputError
-from lanner.events._columns import (
-    LISTED,
+from lanner.events.columns import (
     as_array,
     as_float,
     as_names,
@@ -26,14 +26,10 @@ from lanner.events._columns import (
     check_known,
     check_types,
     column_keys,
-    count,
-    joined,
-    listed,
     read_only,
     stack,
-    with_nearest,
 )
-from lanner.events._columns import Array as Array  # other rooms take it from here
+from lanner.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)

@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.inference.weighted_chi2 import WeightedChi2
-from lanner.model.curvature import Spectrum
+from lanner.model.moments import Spectrum
 from lanner.model.ratio import LearnedRatio
 
 # c above: what the loss makes of the penalty.

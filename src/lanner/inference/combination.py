@@ -20,14 +20,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from lanner.errors import InputError
 from lanner.inference.analytic import LawMoments
 from lanner.inference.significance import gamma_logsf
-
-Array = NDArray[np.float64]
+from lanner.typing import Array
 
 _COMBINE: dict[str, Callable[[Array], Array]] = {
     "smallest": lambda log_p: -log_p.min(axis=0),

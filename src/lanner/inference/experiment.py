@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.events.rows import ScaledRows
+from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
 from lanner.inference.plan import Generator, Plan
+from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
 from lanner.inference.seeds import Stream, generator
-from lanner.inference.toys import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
 from lanner.inference.weighted_chi2 import WeightedChi2
-from lanner.model.arrays import NUMPY, Arrays
-from lanner.model.centers import MAX_RANK, Basis, choose_pivots, trace_tolerance
+from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name, null_curvature
+from lanner.model.nystrom import MAX_RANK, Basis, choose_pivots, trace_tolerance
+from lanner.model.objective import Problem, Solution
 from lanner.model.pool import Pool
-from lanner.model.problem import Problem, Solution
 from lanner.model.ratio import LearnedRatio
 from lanner.model.score import weighted_difference
-from lanner.model.single import TOLERANCE
-from lanner.model.solver import minimise
+from lanner.model.single_fit import TOLERANCE
+from lanner.model.solvers.batched_newton import minimise
 from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings, roles_of
+from lanner.typing import Array
 
-Array = NDArray[np.float64]
 Progress = Callable[[int], None]
 KEPT = 100  # score toys of a batch whose coefficients are computed
 

@@ -7,18 +7,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
-from lanner.events.rows import ScaledRows
+from lanner.events.scaled_rows import ScaledRows
+from lanner.inference.resampling import room_for_data
 from lanner.inference.seeds import Stream, generator
-from lanner.inference.toys import room_for_data
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
-from lanner.model.single import Settings
+from lanner.model.single_fit import Settings
 
-Array = NDArray[np.float64]
 Generator = Callable[[int, np.random.Generator], Any]
 NULLS = ("reference", "permutation", "generator")
 _SOURCE_MARGIN = 1.3  # weighted events set apart for hit-or-miss, over those needed on average

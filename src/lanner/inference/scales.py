@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from lanner.errors import InputError
-from lanner.events.rows import Rows
+from lanner.events.scaled_rows import Rows
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import Loss, null_curvature
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import digamma, gammaincc, gammaln, ndtri_exp, polygamma
 
-Array = NDArray[np.float64]
+from lanner.typing import Array
 
 LEVEL = 0.95  # of the intervals around a p-value
 _REPLICATE_SIZE = 5000  # toys of a replicate at most

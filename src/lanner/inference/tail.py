@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanner.inference.significance import ks_distance, z_of_log_p
+from lanner.typing import Array
 
 LEAST = 20  # toys above the threshold, for a shape to be worth something
 _SHARE, _MOST = 0.1, 1000  # of the toys that lie above it, and how many at most: the further out, the better it holds
@@ -21,8 +21,6 @@ _REPLICATES = 399
 _POOR = 0.01  # a goodness of fit below this, and the tail is not used
 _GOLDEN, _STEPS = (5**0.5 - 1) / 2, 30
 _SHAPES = np.log([1e-3, 1e2])  # of shape / scale times the mean excess, where the best is looked for
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from lanner.inference.plan import make_plan
 from lanner.inference.seeds import Stream, generator
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
-from lanner.model.single import Settings
+from lanner.model.single_fit import Settings
 
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 # One Newton step is a regulariser of its own. Converged fits are unstable here in a few per cent of toys, with t down

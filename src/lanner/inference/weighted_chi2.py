@@ -36,14 +36,13 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri_exp
 from scipy.stats import chi2
 
 from lanner.errors import InputError
+from lanner.typing import Array
 
-Array = NDArray[np.float64]
 # A scalar gives a float, an array an array of its shape.
 Values = TypeVar("Values", float, Array)
 

@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from lanner.machine import memory_budget
+from lanner._util.machine import memory_budget
 from lanner.model.fit import default_centers
-from lanner.model.kernel import Array, GaussianKernel, kernel_sum, pairwise_width
+from lanner.model.kernel import GaussianKernel, kernel_sum, pairwise_width
 from lanner.model.loss import loss_by_name
-from lanner.model.single import check_settings, fit_single, warn_unless_converged
+from lanner.model.single_fit import check_settings, fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
+from lanner.typing import Array
 
 
 class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

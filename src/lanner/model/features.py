@@ -20,12 +20,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lanner.events.rows import Rows
-from lanner.machine import megabytes, require_memory
-from lanner.model.arrays import NUMPY, Arrays, Values
-from lanner.model.centers import Basis
-from lanner.model.kernel import Array, KernelColumns
-from lanner.model.rows import blocks, for_rows
+from lanner._util.machine import megabytes, require_memory
+from lanner.events.scaled_rows import Rows
+from lanner.model.backend import NUMPY, Arrays, Values
+from lanner.model.kernel import KernelColumns
+from lanner.model.nystrom import Basis
+from lanner.model.parallel import blocks, for_rows
+from lanner.typing import Array
 
 log = logging.getLogger(__name__)
 

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.machine import memory_budget
 from lanner.errors import InputError, SeparationWarning
 from lanner.events import Sample, Scaling, match_columns
 from lanner.events.sample import check_varies
-from lanner.machine import memory_budget
-from lanner.model.kernel import Array, GaussianKernel, pairwise_width
+from lanner.model.kernel import GaussianKernel, pairwise_width
 from lanner.model.loss import loss_by_name
 from lanner.model.ratio import LearnedRatio
-from lanner.model.single import as_number, check_settings, fit_single, warn_unless_converged
+from lanner.model.single_fit import as_number, check_settings, fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
+from lanner.typing import Array
 
 # Below these, t says nothing: a fitted ratio has about as many parameters as there are events.
 MIN_REFERENCE, MIN_DATA = 20, 5

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
 from lanner.errors import InputError
-from lanner.events.rows import Rows
-from lanner.model.arrays import NUMPY, Arrays, Values
-from lanner.model.rows import for_rows
-
-Array = NDArray[np.float64]
+from lanner.events.scaled_rows import Rows
+from lanner.model.backend import NUMPY, Arrays, Values
+from lanner.model.parallel import for_rows
+from lanner.typing import Array
 
 
 @dataclass(frozen=True)

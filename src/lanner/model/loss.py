@@ -16,7 +16,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from lanner.errors import InputError
-from lanner.model.arrays import Values, column_dots  # single or double precision, whatever features are stored in
+from lanner.model.backend import Values, column_dots  # single or double precision, whatever features are stored in
 
 # exp(f) is taken at no more than this f, so that single precision does not overflow. No fit ends there:
 # a step that goes beyond is cut back, because its slope has the right, positive, sign.

@@ -9,18 +9,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.events.rows import Rows
-from lanner.machine import require_memory
-from lanner.model.arrays import NUMPY, Arrays
-from lanner.model.centers import Basis
-from lanner.model.curvature import Factored, Moments, Spectrum, feature_sum
+from lanner._util.machine import require_memory
+from lanner.events.scaled_rows import Rows
+from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features, make_features
-from lanner.model.kernel import Array
 from lanner.model.loss import Loss, null_curvature
-from lanner.model.problem import Problem, Solution
+from lanner.model.moments import Factored, Moments, Spectrum, feature_sum
+from lanner.model.nystrom import Basis
+from lanner.model.objective import Problem, Solution
 from lanner.model.score import Score, differences
-from lanner.model.solver import MEMORY, minimise
+from lanner.model.solvers.batched_newton import MEMORY, minimise
 from lanner.model.weightings import Draw, Weightings
+from lanner.typing import Array
 
 MAX_BATCH = 512
 

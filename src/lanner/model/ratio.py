@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.files import write_atomically
+from lanner._util.text import as_html, as_text
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling, match_columns
-from lanner.files import write_atomically
-from lanner.model.curvature import Spectrum
-from lanner.model.kernel import Array, GaussianKernel, kernel_sum
-from lanner.reprs import as_html, as_text
+from lanner.model.kernel import GaussianKernel, kernel_sum
+from lanner.model.moments import Spectrum
+from lanner.typing import Array
 
 FORMAT = "lanner.LearnedRatio/2"
 _ARRAYS = ("centers", "coefficients")

@@ -21,13 +21,13 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from lanner.model.arrays import NUMPY, Arrays, Values
-from lanner.model.curvature import Eigenbasis
+from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.features import Features, StoredFeatures
-from lanner.model.kernel import Array
-from lanner.model.problem import Solution
-from lanner.model.rows import for_rows, in_parallel, sum_over_rows
+from lanner.model.moments import Eigenbasis
+from lanner.model.objective import Solution
+from lanner.model.parallel import for_rows, in_parallel, sum_over_rows
 from lanner.model.weightings import Draw, Weightings
+from lanner.typing import Array
 
 # Below this share of the pool's rows they are gathered one by one, above it all are multiplied (measured).
 GATHER = 0.03

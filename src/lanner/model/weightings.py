@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.model.arrays import NUMPY, Arrays, Values
+from lanner.model.backend import NUMPY, Arrays, Values
 
 UNUSED, REFERENCE, DATA = 0, 1, 2
 

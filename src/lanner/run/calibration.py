@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.files import write_atomically
+from lanner._util.machine import memory_budget
+from lanner._util.warnings import collected_warnings
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
-from lanner.files import write_atomically
 from lanner.inference.combination import frozen_toys
-from lanner.inference.ladder import Recipe
+from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import Plan
-from lanner.machine import memory_budget
-from lanner.model.arrays import arrays_on
+from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
-from lanner.run.collect import collected_warnings
-from lanner.run.executor import Executor, executor_of
-from lanner.run.judge import Judge
+from lanner.run.evaluate import Judge
+from lanner.run.execution.local import Executor, executor_of
 from lanner.run.planning import (
     FitOptions,
     check_count,
@@ -34,8 +34,8 @@ from lanner.run.planning import (
     plan_search,
 )
 from lanner.run.result import SearchResult
-from lanner.run.store import array_digest
-from lanner.run.toys import ToyRun, run_toys
+from lanner.run.toy_maker import ToyRun, run_toys
+from lanner.run.toy_store import array_digest
 
 FORMAT = "lanner.calibration/3"
 
@@ -160,7 +160,7 @@ def _digest(reference: Sample) -> str:
 
 
 def _stored_toys(folder: Path, plans: tuple[Plan, ...], found: dict[str, Any]) -> ToyRun:
-    from lanner.run.toys import open_store, read_toys
+    from lanner.run.toy_maker import open_store, read_toys
 
     store = open_store(folder / "toys", plans, found["reference"])
     return read_toys(store, int(found["toys"]))

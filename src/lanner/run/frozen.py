@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanner.inference.combination import Combination
-from lanner.inference.ladder import Ladder
+from lanner.inference.multiscale import Ladder
 from lanner.inference.null import Null
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.significance import fit_chi2
 from lanner.inference.tail import fit_tail
-from lanner.run.toys import ToyRun
-
-Array = NDArray[np.float64]
+from lanner.run.toy_maker import ToyRun
+from lanner.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lanner._util.machine import memory_budget
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
-from lanner.inference.ladder import Ladder, Recipe
-from lanner.inference.toys import ReferenceScheme
-from lanner.machine import memory_budget
-from lanner.model.arrays import arrays_on
+from lanner.inference.multiscale import Ladder, Recipe
+from lanner.inference.resampling import ReferenceScheme
+from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_REFERENCE
-from lanner.model.problem import Solution
-from lanner.run.executor import Workers
+from lanner.model.objective import Solution
+from lanner.run.execution.local import Workers
 from lanner.run.planning import FitOptions, check_expected, check_sample, plan_search
-from lanner.run.store import array_digest
-from lanner.run.toys import ToyRun, run_toys
+from lanner.run.toy_maker import ToyRun, run_toys
+from lanner.run.toy_store import array_digest
 
 Progress = Callable[[int, int], None]
 

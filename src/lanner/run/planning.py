@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.errors import InputError, LannerWarning, MemoryBudgetError
+from lanner._util.machine import megabytes
+from lanner.errors import CountWarning, InputError, MemoryBudgetError, NullWarning
 from lanner.events import Sample
-from lanner.events.rows import ScaledRows
 from lanner.events.sample import check_varies
+from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.combination import check_combination
 from lanner.inference.plan import Plan, make_plan
 from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, generator
 from lanner.inference.tuning import Tuning, tune
-from lanner.machine import megabytes
-from lanner.model.curvature import MOST_ROWS
 from lanner.model.fit import check_enough
 from lanner.model.loss import loss_by_name
-from lanner.model.single import STATISTICS, Settings, check_settings
+from lanner.model.moments import MOST_ROWS
+from lanner.model.single_fit import STATISTICS, Settings, check_settings
 
 MANY_SIGMA = 5.0
 # Below this many reference events per expected one, toys that share them are too much alike (docs/p-value.md).
@@ -32,14 +32,6 @@ MIN_RATIO = 20.0
 _APART = 4
 _LEAST_MEMORY = 64_000_000  # bytes
 TOYS, SCORE_TOYS = 300, 1000
-
-
-class CountWarning(LannerWarning):
-    """The number of data events contradicts the expected one by itself."""
-
-
-class NullWarning(LannerWarning):
-    """The reference is small for toys of its own."""
 
 
 @dataclass(frozen=True)

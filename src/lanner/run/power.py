@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.text import at_most, text_table
 from lanner.errors import InputError
 from lanner.inference.combination import frozen_toys
 from lanner.inference.null import Null
-from lanner.reprs import at_most, text_table
-from lanner.run.executor import Executor, executor_of
+from lanner.run.execution.local import Executor, executor_of
 from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions, default_toys

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.text import as_html, as_text
 from lanner.inference.null import LEAST_TOYS, Null
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, z_of_log_p
 from lanner.model.ratio import LearnedRatio
-from lanner.reprs import as_html, as_text
 
 SCHEMA = "lanner.result/3"
 _PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lanner._util.machine import memory_budget
+from lanner._util.warnings import collected_warnings
 from lanner.errors import LannerWarning
 from lanner.events import match_columns
 from lanner.inference.combination import MIN_FROZEN, frozen_toys
-from lanner.inference.ladder import Recipe
+from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import Generator
 from lanner.inference.sequential import Stopping
-from lanner.machine import memory_budget
-from lanner.model.arrays import arrays_on
+from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
-from lanner.run.collect import collected_warnings
-from lanner.run.executor import Executor, executor_of
-from lanner.run.judge import Judge
+from lanner.run.evaluate import Judge
+from lanner.run.execution.local import Executor, executor_of
 from lanner.run.planning import (
     FitOptions,
     check_count,
@@ -31,8 +31,8 @@ from lanner.run.planning import (
     plan_search,
 )
 from lanner.run.result import SearchResult
-from lanner.run.store import array_digest
-from lanner.run.toys import ToyMaker, ToyRun
+from lanner.run.toy_maker import ToyMaker, ToyRun
+from lanner.run.toy_store import array_digest
 
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lanner._util.machine import memory_budget
 from lanner.errors import InputError
 from lanner.inference.tuning import Tuning
-from lanner.machine import memory_budget
 from lanner.model.fit import MIN_REFERENCE
 from lanner.run.planning import FitOptions, check_expected, check_sample, tune_reference
 

@@ -1,0 +1,1 @@
+"""Small tools that every part of the house may use."""

@@ -1,0 +1,110 @@
+"""How results print: a heading and rows of names and values, or a table, in a terminal, a notebook or a page."""
+
+from __future__ import annotations
+
+import difflib
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+Rows = list[tuple[str, str]]
+LISTED = 8  # names in one message; the rest is counted
+
+
+def as_text(heading: str, rows: Rows) -> str:
+    """The heading, then one aligned line a row.
+
+    >>> print(as_text("Fit", [("t", "4.2"), ("rank", "15")]))
+    Fit
+      t     4.2
+      rank  15
+    """
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([heading, *(f"  {name:<{width}}  {value}" for name, value in rows)])
+
+
+def as_html(heading: str, rows: Rows) -> str:
+    """The same as an HTML table, with everything escaped."""
+    lines = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+        f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for name, value in rows
+    )
+    return f"<p><b>{html.escape(heading)}</b></p><table>{lines}</table>"
+
+
+def markdown_table(lines: Sequence[Sequence[str]]) -> str:
+    """Header and rows of cells as a table for a page.
+
+    >>> print(markdown_table([["a", "b"], ["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    header, *rows = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([header, f"|{'---|' * len(lines[0])}", *rows])
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """The same for a terminal.
+
+    >>> print(text_table([["test", "Z"], ["a", "10"]]))
+    test  Z
+    a     10
+    """
+    widths = [max(len(cells[k]) for cells in lines) for k in range(len(lines[0]))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip() for cells in lines)
+
+
+def three_digits(value: float) -> str:
+    """A time for a table: three digits, none beyond the hundredths.
+
+    >>> three_digits(4891.2), three_digits(17.83), three_digits(0.4431), three_digits(5.7e-6), three_digits(math.nan)
+    ('4890', '17.8', '0.44', '0', '')
+    """
+    if not math.isfinite(value):
+        return ""
+    return f"{float(f'{round(value, 2):.3g}'):.10g}"
+
+
+def at_most(z: float, most: float) -> str:
+    """A Z, or that it is more than can be shown.
+
+    >>> at_most(2.345, 3.0), at_most(3.0, 3.0), at_most(-0.001, 3.0)
+    ('2.35', '≥ 3.00', '0.00')
+    """
+    return f"≥ {most:.2f}" if is_beyond(z, most) else f"{z:z.2f}"
+
+
+def is_beyond(z: float, most: float) -> bool:
+    """Whether a Z is the last that can be shown."""
+    return z >= most - 1e-9
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "toy"), count(2, "toy")
+    ('1 toy', '2 toys')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def joined(items: Sequence[str]) -> str:
+    """The first items in a row, and how many more there are."""
+    return ", ".join(items[:LISTED]) + (f" and {len(items) - LISTED} more" if len(items) > LISTED else "")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes."""
+    return joined([repr(name) for name in names])
+
+
+def with_nearest(missing: Iterable[str], known: Iterable[str]) -> str:
+    """List the missing names, each with the known ones that look like it."""
+    lowered = {name.lower(): name for name in known}  # 'PT' is near 'pt'
+    items = []
+    for name in missing:
+        near = [lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
+        items.append(f"{name!r} (nearest: {listed(near)})" if near else repr(name))
+    return joined(items)

@@ -1,0 +1,1 @@
+"""The tests that can be compared, one a file."""

@@ -1,0 +1,1 @@
+"""The neural-network version of the test."""

@@ -1,0 +1,221 @@
+"""How columns are read and worded: any source to arrays of float64, any fault to a message that names it.
+
+The private half of `sample.py`, shared with the readers: both refuse the same things in the same words.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lanner._util.text import count, joined, listed, with_nearest
+from lanner.errors import InputError
+from lanner.typing import Array
+
+NUMBERS = "biuf"  # numpy's kinds that become float64 without a guess: bool, int, unsigned, float
+
+# From whatever was given to an array, a table of columns and numbers.
+
+
+def as_source(source: Any, label: str) -> Any:
+    """Leave what has columns by name as it is; make an array, maybe a structured one, of the rest."""
+    if isinstance(source, np.ndarray):
+        return source
+    if isinstance(source, Mapping) or hasattr(source, "column_names") or hasattr(source, "columns"):
+        return source
+    return as_array(source, label)
+
+
+def column_keys(table: Any, label: str) -> dict[str, Any] | None:
+    """Map the name of each column to its key in the table; None if columns have no names."""
+    if isinstance(table, np.ndarray):
+        if table.dtype.names is None:
+            return None
+        keys = list(table.dtype.names)
+    elif isinstance(table, Mapping):
+        keys = list(table)
+    else:
+        # pyarrow first: it has `.columns` too, but these are the data.
+        keys = list(table.column_names if hasattr(table, "column_names") else table.columns)
+    return dict(zip(as_names(map(str, keys), label), keys, strict=True))
+
+
+def as_array(source: Any, label: str) -> NDArray[Any]:
+    """Return an array of any type, masked if the source was; refuse what is ragged."""
+    sequence = isinstance(source, list | tuple)
+    try:
+        if sequence and any(isinstance(row, np.ma.MaskedArray) for row in source):
+            source = np.ma.stack(source)  # np.asanyarray would drop the masks of the rows
+        array: NDArray[Any] = np.asanyarray(source)
+        if sequence and array.dtype.kind not in NUMBERS:
+            # One string makes strings of all numbers: keep them apart, to tell which column has it.
+            array = np.array(source, dtype=object)
+    except ValueError as error:
+        raise InputError(f"{label} {_why_ragged(source, error)}: give every row the same length") from None
+    return array
+
+
+def _why_ragged(rows: Any, error: ValueError) -> str:
+    lengths = [len(row) if hasattr(row, "__len__") else 1 for row in rows]
+    odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    if odd is None:
+        return f"cannot be made an array ({error})"
+    return f"is ragged: row 0 has length {lengths[0]}, row {odd} has length {lengths[odd]}"
+
+
+def as_table(array: NDArray[Any], label: str) -> NDArray[Any]:
+    """Return a view of shape (events, features), neither of them 0."""
+    if array.ndim == 0:
+        kind = type(array.item()).__name__
+        raise InputError(
+            f"{label} is a single {kind}, not a table: give an array (events, features), a data frame or "
+            f"a dict of columns; a file has to be read first"
+        )
+    if array.ndim > 2:
+        raise InputError(
+            f"{label} has {array.ndim} dimensions (shape {array.shape}), but a table (events, features) "
+            f"has two: reshape it, for example with .reshape(len(x), -1)"
+        )
+    table = array.reshape(-1, 1) if array.ndim == 1 else array
+    if table.shape[0] == 0:
+        raise InputError(f"{label} is empty (no rows): give at least one event, or loosen its selection")
+    if table.shape[1] == 0:
+        raise InputError(f"{label} has no columns: give at least one feature")
+    return table
+
+
+def stack(columns: Mapping[str, Any], label: str) -> Array:
+    """Return the columns side by side as one table of numbers."""
+    if not columns:
+        raise InputError(f"{label} has no columns: give at least one feature")
+    arrays = {name: as_array(column, f"column {name!r} of {label}") for name, column in columns.items()}
+    for name, array in arrays.items():
+        if array.ndim != 1:
+            raise InputError(
+                f"column {name!r} of {label} has shape {array.shape}, but one number per event is needed: "
+                f"give each of its components as a column of its own"
+            )
+    events = len(next(iter(arrays.values())))
+    if any(len(array) != events for array in arrays.values()):
+        lengths = joined([f"{name!r} {len(array)}" for name, array in arrays.items()])
+        raise InputError(f"the columns of {label} differ in length ({lengths}): give one value per event")
+    table: Array = as_table(np.empty((events, len(arrays))), label)
+    check_types(arrays, label)  # after the size: a column without rows has no type to speak of
+    for j, array in enumerate(arrays.values()):
+        table[:, j] = as_float(array)
+    return table
+
+
+def as_float(array: NDArray[Any]) -> Array:
+    """Return the numbers as float64, masked ones as NaN."""
+    with np.errstate(over="ignore"):  # a long double too large becomes infinity, refused later by name
+        if isinstance(array, np.ma.MaskedArray):
+            array = np.ma.filled(array.astype(np.float64), np.nan)
+        return np.asarray(array, dtype=np.float64)
+
+
+def as_weights(weights: ArrayLike, events: int, what: str) -> Array:
+    """The weights of events as float64, checked."""
+    array = as_array(weights, what)
+    if array.shape != (events,):
+        raise InputError(
+            f"{what} have shape {array.shape} for {count(events, 'event')}: give one weight per event, "
+            f"an array of shape ({events},)"
+        )
+    if array.dtype.kind not in NUMBERS:
+        raise InputError(f"{what} are no numbers (dtype {array.dtype}): convert them to numbers")
+    values = as_float(array)
+    bad = events - np.count_nonzero(np.isfinite(values))
+    if bad:
+        raise InputError(
+            f"{what} are NaN, infinite or masked in {bad} of {count(events, 'row')}: "
+            f"drop those events or correct their weights"
+        )
+    with np.errstate(over="ignore"):
+        total = float(values.sum())
+    if not 0 < total < np.inf:
+        why = " because all are zero" if not values.any() else ""
+        raise InputError(
+            f"{what} cannot be used: the total weight is {total:g}{why}, but must be positive and finite; "
+            f"check the weights, or leave them out"
+        )
+    return values
+
+
+def as_names(names: Iterable[str] | str, label: str) -> tuple[str, ...]:
+    """Names of columns as plain strings, each of them once."""
+    listed = (names,) if isinstance(names, str) else tuple(names)
+    for name in listed:
+        if not isinstance(name, str):
+            raise InputError(f"{label}: the column name {name!r} is no string: give {str(name)!r}")
+    twice = [repr(name) for name, times in Counter(listed).items() if times > 1]
+    if twice:
+        raise InputError(f"{label} has more than one column named {joined(twice)}: names must be distinct")
+    return tuple(str(name) for name in listed)  # plain strings, not numpy's
+
+
+def read_only(array: Array) -> Array:
+    """The array, which nobody can write to."""
+    view = np.ascontiguousarray(array).view()  # a view, because the array may be the caller's own
+    view.setflags(write=False)
+    return view
+
+
+# Checks that name the columns at fault.
+
+
+def check_known(names: Sequence[str], known: Iterable[str], label: str) -> None:
+    """Refuse names that are not among the known ones."""
+    known = list(known)
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise InputError(
+            f"{label} has no column {with_nearest(missing, known)}; choose from its columns: {listed(known) or 'none'}"
+        )
+
+
+def check_types(columns: Mapping[str, NDArray[Any]], label: str) -> None:
+    """Refuse columns of anything but real numbers."""
+    columns = {name: array for name, array in columns.items() if array.dtype.kind not in NUMBERS}
+    if not columns:
+        return
+    odd = {name: _first_odd(array) for name, array in columns.items()}
+    # A list with one string gives objects everywhere: leave columns of real numbers out, unless all are.
+    blamed = {name: value for name, value in odd.items() if value is not None} or odd
+    found = [f"column {name!r} (dtype {columns[name].dtype}{value or ''})" for name, value in blamed.items()]
+    raise InputError(
+        f"{label} has other values than real numbers in {joined(found)}: convert them, for example with "
+        f".astype(float), or leave the column out of the features"
+    )
+
+
+def _first_odd(array: NDArray[Any]) -> str | None:
+    """Show the first value of a column of objects that is no real number; None if all are."""
+    if array.dtype.kind != "O":
+        return ""  # the type says it all
+    odd = (value for value in array if not isinstance(value, Real | np.bool_))
+    return next((f", such as {reprlib.repr(value)}" for value in odd), None)
+
+
+_CHECKED = 2**18  # rows checked together: a sample may be larger than memory
+
+
+def check_finite(features: Array, names: Sequence[str], label: str) -> None:
+    """Refuse values that are not finite."""
+    bad = np.zeros(features.shape[1], dtype=np.intp)
+    for first in range(0, len(features), _CHECKED):
+        bad += (~np.isfinite(features[first : first + _CHECKED])).sum(axis=0)
+    if not bad.any():
+        return
+    rows = count(len(features), "row")
+    found = [f"column {name!r} ({n} of {rows})" for name, n in zip(names, bad.tolist(), strict=True) if n]
+    raise InputError(
+        f"{label} has NaN, infinite or masked values in {joined(found)}: drop those events, or the column "
+        f"from the features, or replace the values, in all samples alike"
+    )

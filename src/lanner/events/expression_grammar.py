@@ -1,0 +1,201 @@
+"""What an expression may say: from its text to a tree of allowed nodes, or to a message that points at the rest.
+
+Python's parser makes the tree and nothing is ever compiled or run. Whatever the list below does not
+name is refused, so a new kind of node in a later Python is refused too.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from lanner._util.text import count, with_nearest
+from lanner.errors import InputError
+
+LONGEST = 10_000  # characters; a text of megabytes is a mistake or an attack
+DEEPEST = 100  # levels of nesting; Python's own stack allows a few hundred
+SHOWN = 100  # characters of a long text that messages show
+
+ARITHMETIC: dict[type[ast.operator], Callable[..., Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+    ast.Mod: np.mod,
+    ast.FloorDiv: np.floor_divide,
+}
+LOGIC: dict[type[ast.operator | ast.boolop], Callable[..., Any]] = {
+    ast.BitAnd: np.logical_and,
+    ast.BitOr: np.logical_or,
+    ast.And: np.logical_and,
+    ast.Or: np.logical_or,
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[..., Any]] = {
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}
+_OF_ONE = "abs sqrt exp log log10 sin cos tan arcsin arccos arctan sinh cosh tanh isfinite floor"
+_ARGUMENTS = dict.fromkeys(_OF_ONE.split(), 1) | dict.fromkeys(("arctan2", "hypot", "minimum", "maximum"), 2)
+_ARGUMENTS["where"] = 3
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in _ARGUMENTS}
+
+ALLOWED = (
+    "allowed are column names (in backticks if they are no plain words: `p_T [GeV]`), numbers, + - * / // % **, "
+    f"comparisons, and, or, not, &, |, ~, parentheses and the functions {', '.join(FUNCTIONS)}"
+)
+_CALLED = {  # nodes in the words of someone who does not know Python's
+    ast.Attribute: "an attribute (a dot after a name)",
+    ast.Subscript: "an index in brackets",
+    ast.Lambda: "a function definition",
+    ast.NamedExpr: "an assignment",
+    ast.IfExp: "an if ... else (write where(condition, a, b))",
+    ast.JoinedStr: "a text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A text and what messages call it, to point at a piece of it."""
+
+    text: str
+    label: str
+
+    def refuse(self, start: int, stop: int, why: str) -> NoReturn:
+        """Raise an `InputError` with the text, or the part around the fault, and a caret line under it."""
+        start = min(start, len(self.text))
+        first = max(0, start - SHOWN // 2)
+        window = re.sub(r"\s", " ", self.text[first : first + SHOWN])
+        carets = "^" * max(1, min(stop - start, len(window) - (start - first)))
+        raise InputError(
+            f"the {self.label} cannot be used: {why}\n    {window}\n    {' ' * (start - first)}{carets}\n{ALLOWED}"
+        )
+
+    def refuse_node(self, node: ast.expr, why: str) -> NoReturn:
+        """Raise an `InputError` that points at a node."""
+        self.refuse(*self._span(node), why)
+
+    def name(self, node: ast.Name) -> str:
+        """Return the name as it is written: Python's parser would turn a micro sign into a Greek mu."""
+        start, stop = self._span(node)
+        written = self.text[start:stop]
+        if "`" not in written:
+            return written
+        if not re.fullmatch(r"`[^`]+`", written):
+            self.refuse(start, stop, "there is no operator between these names")
+        return written[1:-1]
+
+    def ticked(self, node: ast.Name) -> bool:
+        """Whether a name is written in backticks, so that it can only be a column's."""
+        return self.text[self._span(node)[0]] == "`"
+
+    def _span(self, node: ast.expr) -> tuple[int, int]:
+        source = masked(self.text).encode()  # the parser counts bytes
+        stop = node.col_offset if node.end_col_offset is None else node.end_col_offset
+        return len(source[: node.col_offset].decode()), len(source[:stop].decode())
+
+
+def masked(text: str) -> str:
+    """Make a line of the same length that Python can parse: backticked names become underscores."""
+    line = re.sub(r"\s", " ", text)
+    return re.sub(r"`[^`]+`", lambda ticked: "_" * len(ticked[0]), line)
+
+
+def parse(text: str, label: str) -> tuple[ast.expr, tuple[str, ...]]:
+    """Return the tree of a text and the columns it names; refuse everything that is not allowed."""
+    if not isinstance(text, str):
+        raise InputError(f"the {label} is a {type(text).__name__} ({text!r:.50}): give a text such as 'mll > 100'")
+    if len(text) > LONGEST:
+        raise InputError(f"the {label} has {len(text)} characters, but at most {LONGEST} are read: shorten it")
+    place, line = Place(text, label), masked(text)
+    if not line.strip():
+        raise InputError(f"the {label} is empty: give a text such as 'mll > 100', or leave it out")
+    for sign, why in (
+        ("`", "this backtick has no partner, or nothing inside"),
+        ("#", "there is no place for comments"),
+    ):
+        if sign in line:
+            place.refuse(line.index(sign), line.index(sign) + 1, why)
+    tree = _tree(line, place)
+    names: dict[str, None] = {}  # a set that keeps the order
+    _check(tree, place, names, 0)
+    return tree, tuple(names)
+
+
+def _tree(line: str, place: Place) -> ast.expr:
+    lead = len(line) - len(line.lstrip())  # blanks in front would be an indentation
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about odd literals, which are refused, or plain enough
+            tree = ast.parse(line.strip(), mode="eval").body
+    except SyntaxError as error:
+        start, stop = lead + max(0, (error.offset or 1) - 1), lead + max(0, (error.end_offset or 0) - 1)
+        place.refuse(start, stop, error.msg.partition(". ")[0] + _spelling(line))
+    except (ValueError, MemoryError, RecursionError) as error:
+        place.refuse(0, 1, f"it is nested too deeply, or no proper text ({str(error) or type(error).__name__})")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr):
+            node.col_offset += lead
+            node.end_col_offset = None if node.end_col_offset is None else node.end_col_offset + lead
+    return tree
+
+
+def _spelling(line: str) -> str:
+    if "&&" in line or "||" in line or "!" in line.replace("!=", ""):
+        return " (write 'and' for &&, 'or' for ||, 'not' for !)"
+    return " (to compare, write ==)" if re.search(r"[^=<>!]=[^=]", line) else ""
+
+
+def _check(node: ast.expr, place: Place, names: dict[str, None], depth: int) -> None:
+    """Walk over the whole tree; collect the columns it names."""
+    if depth > DEEPEST:
+        place.refuse_node(node, f"it is nested more than {DEEPEST} levels deep")
+    match node:
+        case ast.Name():
+            name = place.name(node)
+            if name.startswith("__") and not place.ticked(node):
+                place.refuse_node(node, "this looks like one of Python's own names; put a column's name in backticks")
+            names[name] = None
+            return
+        case ast.Constant(value=bool()):
+            return
+        case ast.Constant(value=int() | float() as value):
+            try:
+                finite = math.isfinite(value)
+            except OverflowError:  # an integer that no float64 can hold
+                finite = False
+            if not finite:
+                place.refuse_node(node, "this number is too large")
+            return
+        case ast.Constant():
+            place.refuse_node(node, "only numbers can be constants")
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in ARITHMETIC or type(op) in LOGIC:
+            parts = [left, right]
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub() | ast.Not() | ast.Invert(), operand=operand):
+            parts = [operand]
+        case ast.BoolOp(values=values):
+            parts = values
+        case ast.Compare(left=left, ops=ops, comparators=comparators) if all(type(op) in COMPARISONS for op in ops):
+            parts = [left, *comparators]
+        case ast.Call(func=ast.Name(id=name) as func, args=parts, keywords=[]):
+            if name not in FUNCTIONS:
+                place.refuse_node(func, f"there is no function {with_nearest([place.name(func)], FUNCTIONS)}")
+            if len(parts) != _ARGUMENTS[name]:
+                place.refuse_node(node, f"{name} takes {count(_ARGUMENTS[name], 'argument')}, not {len(parts)}")
+        case ast.Call():
+            place.refuse_node(node, "this call is not allowed here")
+        case _:
+            place.refuse_node(node, f"{_CALLED.get(type(node), 'this')} is not allowed here")
+    for part in parts:
+        _check(part, place, names, depth + 1)

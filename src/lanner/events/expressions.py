@@ -1,0 +1,147 @@
+"""`Expression`: a formula over columns, from a text that nobody has to trust.
+
+numpy evaluates the checked tree node by node; nothing is compiled or run, so the worst that a hostile
+text can do is to be refused. Numbers are float64 throughout, which is also why `9**9**9` is infinity at
+once and not an integer of 370 million digits.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.errors import InputError
+from lanner.events.columns import NUMBERS, as_float, check_known
+from lanner.events.expression_grammar import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC, SHOWN, Place, parse
+
+Values = NDArray[np.float64] | NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Expression:
+    """A formula over columns, made with `Expression.parse`.
+
+    >>> cut = Expression.parse("mll > 100 and `p_T [GeV]` > 20")
+    >>> cut.names
+    ('mll', 'p_T [GeV]')
+    >>> cut.evaluate({"mll": np.array([90, 110]), "p_T [GeV]": np.array([30.0, 40.0])})
+    array([False,  True])
+    """
+
+    text: str
+    names: tuple[str, ...] = field(compare=False)
+    label: str = field(compare=False)
+    _tree: ast.expr = field(compare=False)
+
+    @classmethod
+    def parse(cls, text: str, *, label: str = "expression") -> Expression:
+        """Check a text and keep its tree; `label` is what error messages call it."""
+        tree, names = parse(text, label)
+        return cls(text, names, label, tree)
+
+    def evaluate(self, columns: Mapping[str, NDArray[Any]]) -> Values:
+        """Return one number (float64) or one condition (bool) per row.
+
+        A division by zero gives infinity and the root of a negative number NaN, as in numpy; every
+        comparison with NaN is false, except `!=`.
+        """
+        check_known(self.names, columns, f"the table for the {self!s}")
+        values = {name: _operand(columns[name], f"column {name!r} of the {self!s}") for name in self.names}
+        lengths = {name: len(column) for name, column in (values or columns).items()}
+        if len(set(lengths.values())) > 1:
+            sizes = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
+            raise InputError(f"the columns of the {self!s} differ in length ({sizes}): give one value per event")
+        with np.errstate(all="ignore"):
+            result = _evaluate(self._tree, values, Place(self.text, self.label))
+        return np.array(np.broadcast_to(result, next(iter(lengths.values())))) if lengths else np.asarray(result)
+
+    def select(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        """Return for each row whether the expression holds; refuse an expression that yields numbers."""
+        rows = self.evaluate(columns)
+        if rows.dtype.kind != "b":
+            raise InputError(
+                f"the {self!s} yields numbers, but a selection is true or false in every row: "
+                f"compare it with a number, for example with ... > 0"
+            )
+        return np.asarray(rows, dtype=np.bool_)
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.text[:SHOWN]!r}{'...' if len(self.text) > SHOWN else ''}"
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _parsed, (self.text, self.label)  # a tree says nothing that the text does not
+
+
+def _parsed(text: str, label: str) -> Expression:
+    return Expression.parse(text, label=label)
+
+
+def _operand(column: Any, what: str) -> Values:
+    array = np.asanyarray(column)
+    if array.ndim != 1 or array.dtype.kind not in NUMBERS:
+        raise InputError(
+            f"{what} has shape {array.shape} and type {array.dtype}, but one number per event is needed: "
+            f"use another column"
+        )
+    # A masked condition is neither true nor false: as a number it is NaN, which every comparison refuses.
+    plain = array.dtype.kind == "b" and not isinstance(array, np.ma.MaskedArray)
+    return np.asarray(array, dtype=np.bool_) if plain else as_float(array)
+
+
+def _evaluate(node: ast.expr, columns: Mapping[str, Values], place: Place) -> Any:
+    """Return the value of a node that `_grammar.parse` has let through."""
+
+    def number(part: ast.expr) -> Any:
+        return np.asarray(_evaluate(part, columns, place), dtype=np.float64)  # conditions count as 0 and 1
+
+    def condition(part: ast.expr) -> Any:
+        value = _evaluate(part, columns, place)
+        if value.dtype.kind != "b":
+            place.refuse_node(
+                part,
+                "this is a number where a condition is needed: compare it, for example with ... != 0, and put "
+                "comparisons beside & and | in parentheses",
+            )
+        return value
+
+    match node:
+        case ast.Name():
+            return columns[place.name(node)]
+        case ast.Constant(value=bool()):
+            return np.asarray(node.value)
+        case ast.Constant():
+            return np.asarray(node.value, dtype=np.float64)
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in LOGIC:
+            return LOGIC[type(op)](condition(left), condition(right))
+        case ast.BinOp(op=op, left=left, right=right):
+            return np.asarray(ARITHMETIC[type(op)](number(left), number(right)))
+        case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=operand):
+            return np.asarray(np.logical_not(condition(operand)))
+        case ast.UnaryOp(op=op, operand=operand):
+            return np.asarray(-number(operand) if isinstance(op, ast.USub) else number(operand))
+        case ast.BoolOp(op=logic, values=parts):
+            result = condition(parts[0])
+            for part in parts[1:]:
+                result = LOGIC[type(logic)](result, condition(part))
+            return np.asarray(result)
+        case ast.Compare(left=left, ops=ops, comparators=comparators):
+            last, holds = number(left), np.asarray(True)
+            for comparison, part in zip(ops, comparators, strict=True):
+                following = number(part)
+                holds, last = np.logical_and(holds, COMPARISONS[type(comparison)](last, following)), following
+            return np.asarray(holds)
+        case ast.Call(func=ast.Name(id="where"), args=[test, yes, no]):
+            chosen = [_evaluate(part, columns, place) for part in (yes, no)]
+            return np.where(condition(test), *chosen)  # a condition of two conditions, numbers otherwise
+        case ast.Call(func=ast.Name(id=name), args=parts):
+            return np.asarray(FUNCTIONS[name](*map(number, parts)))
+        case _:
+            raise AssertionError(f"_grammar.parse let a {type(node).__name__} through")

@@ -1,0 +1,170 @@
+"""Gather the chunks of all files into one sample, within the memory budget and without losing rows unnoticed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner._util.machine import megabytes
+from lanner._util.text import count, joined
+from lanner.errors import InputError, MemoryBudgetError
+from lanner.events.columns import read_only
+from lanner.events.io.request import Request, selected
+from lanner.events.io.spool import Spool
+from lanner.events.io.table import Chunk
+from lanner.events.sample import Sample
+from lanner.typing import Array
+
+log = logging.getLogger(__name__)
+
+SPOOL = 4  # events that take more than this part of the budget are kept on disk
+
+
+@dataclass
+class Collection:
+    """What was read so far, in float64."""
+
+    request: Request
+    drop_nan: bool
+    budget: int
+    what: str
+    rows: int = 0  # of all chunks
+    chosen: int = 0  # of them selected
+    dropped: int = 0  # of these without a number
+    missing: dict[str, int] = field(default_factory=dict)  # selected rows without a number, by column
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)  # to say why nothing was selected
+    held: int = 0  # bytes kept
+    # For each result (the table of features, the weights if any, each further variable) its part of each chunk.
+    parts: list[list[Array]] = field(default_factory=list)
+    spool: Spool | None = None  # has the features, where they are many
+    places: list[NDArray[np.intp]] = field(default_factory=list)  # of the kept rows, among all
+
+    def kept_rows(self) -> NDArray[np.intp] | None:
+        """Where the kept events stand among all rows; None where all were kept."""
+        kept = sum(map(len, self.places))
+        return np.concatenate(self.places) if self.places and kept < self.rows else None
+
+    def add(self, chunk: Chunk) -> None:
+        """Select rows of a chunk and keep what is asked for."""
+        request = self.request
+        columns, places = selected(request, chunk)
+        places = places + self.rows
+        rows = len(places)
+        self.rows += len(next(iter(chunk.values())))
+        self.chosen += rows
+        if not self.chosen:
+            self._note_ranges(chunk)
+        if not rows:
+            return
+        table = np.empty((rows, len(request.features)))
+        for j, feature in enumerate(request.features):
+            table[:, j] = feature.values(columns, rows)
+        others = (*(() if request.weight is None else (request.weight,)), *request.extra)
+        results = [table, *(item.values(columns, rows) for item in others)]
+        whole = self._numbers(results, rows)
+        if self.drop_nan and not whole.all():
+            results = [result[whole] for result in results]
+            places = places[whole]
+        if request.where is not None or self.drop_nan:
+            self.places.append(places)
+            self.held += places.nbytes
+        table, *apart = results
+        self.held += sum(result.nbytes for result in apart)
+        self.parts = self.parts or [[] for _ in results]
+        self._keep(table)
+        if self.held > self.budget:
+            raise MemoryBudgetError(
+                f"the weights and further variables of {self.what} take more than the memory budget of "
+                f"{megabytes(self.budget)} (after {count(self.rows, 'row')}): give a larger memory=..., select "
+                f"fewer events with where=..., or fewer variables with extra=..."
+            )
+        for kept, result in zip(self.parts[1:], apart, strict=True):
+            kept.append(result)
+
+    def _keep(self, table: Array) -> None:
+        """Keep rows of features: in memory while they are few, on disk when they would take up the room of the fit."""
+        tables = self.parts[0]
+        tables.append(table)
+        if self.spool is None:
+            self.held += table.nbytes
+            if self.held <= self.budget // SPOOL:
+                return
+            log.info("%s: more than %s of events, kept on disk", self.what, megabytes(self.budget // SPOOL))
+            self.held -= sum(part.nbytes for part in tables)
+            self.spool = Spool(table.shape[1])
+        while tables:
+            self.spool.add(tables.pop(0))
+
+    def _numbers(self, results: Sequence[Array], rows: int) -> NDArray[np.bool_]:
+        """Return the rows without NaN in features and weight, and count the others.
+
+        Only what enters the fit can cost an event: a variable for plots must not change the result.
+        """
+        request, whole = self.request, np.ones(rows, dtype=np.bool_)
+        columns = list(zip(request.features, results[0].T, strict=True))
+        if request.weight is not None:
+            columns.append((request.weight, results[1]))
+        for item, values in columns:
+            absent = np.isnan(values)
+            self.missing[item.name] = self.missing.get(item.name, 0) + int(np.count_nonzero(absent))
+            whole &= ~absent
+        self.dropped += rows - int(np.count_nonzero(whole))
+        return whole
+
+    def finish(self, label: str) -> tuple[Sample, dict[str, Array]]:
+        """Return the sample and the further variables; refuse rows without numbers, and none at all."""
+        self._check_rows()
+        self._check_missing()
+        request = self.request
+        tables, *others = self.parts
+        table = assembled(tables) if self.spool is None else self.spool.table()
+        apart = [assembled(parts) for parts in others]
+        weights = None if request.weight is None else apart.pop(0)
+        sample = Sample(table, tuple(item.name for item in request.features), weights, label=label)
+        return sample, {item.name: read_only(column) for item, column in zip(request.extra, apart, strict=True)}
+
+    def _check_rows(self) -> None:
+        if not self.rows:
+            raise InputError(f"{self.what} is empty (no rows): give at least one event")
+        if not self.chosen:
+            ranges = [f"{name!r} is {low:g} to {high:g}" for name, (low, high) in self.ranges.items()]
+            raise InputError(
+                f"the {self.request.where!s} selects none of the {count(self.rows, 'row')} of {self.what}"
+                f"{f' ({joined(ranges)})' if ranges else ''}: loosen it"
+            )
+
+    def _check_missing(self) -> None:
+        if not self.dropped:
+            return
+        found = joined([f"column {name!r} ({times})" for name, times in self.missing.items() if times])
+        if not self.drop_nan:
+            raise InputError(
+                f"{self.what} has NaN or missing values in {count(self.dropped, 'row')} of {self.chosen}: {found}; "
+                f"give drop_nan=True to drop these rows, or leave the columns out of the features"
+            )
+        if self.dropped == self.chosen:
+            raise InputError(f"{self.what} has NaN or missing values in all {self.chosen} rows: {found}")
+
+    def _note_ranges(self, chunk: Chunk) -> None:
+        for name in self.request.where.names if self.request.where is not None else ():
+            values = chunk[name][np.isfinite(chunk[name])]
+            if values.size:
+                low, high = self.ranges.get(name, (np.inf, -np.inf))
+                self.ranges[name] = (min(low, float(values.min())), max(high, float(values.max())))
+
+
+def assembled(parts: list[Array]) -> Array:
+    """Join the parts and let go of each as soon as it is copied, so that the events never exist twice."""
+    if len(parts) == 1:
+        return parts.pop()
+    whole, at = np.empty((sum(map(len, parts)), *parts[0].shape[1:])), 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        whole[at : at + len(part)] = part
+        at += len(part)
+    return whole

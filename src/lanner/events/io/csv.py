@@ -1,0 +1,146 @@
+"""CSV and text files with a header line, read with pyarrow: its parser gives back every float64 bit by bit."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from lanner._util.text import joined
+from lanner.errors import InputError
+from lanner.events.columns import as_names
+from lanner.events.io.parquet import as_numpy
+from lanner.events.io.table import Chunk, Table, guarded, reading, refuse_inside
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_CONDITION = re.compile(r"true|false", re.IGNORECASE)
+_MISSING = ("", " ", "nan", "-nan", "NaN", "-NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None")
+_PEEKED = 200  # lines that tell numbers from text
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What the first lines tell."""
+
+    names: tuple[str, ...]
+    delimiter: str
+    skipped: int  # lines up to and with the header
+    kinds: dict[str, str]  # "number", "condition", or what is odd about the column
+
+
+@contextmanager
+def open_table(path: Path, inside: str | None) -> Iterator[Table]:
+    """Open a file of delimited text, compressed with gzip or not."""
+    refuse_inside(path, inside, "a text file")
+    with reading(path, "CSV"):
+        layout = _layout(path)
+
+    def problem(name: str) -> str | None:
+        kind = layout.kinds[name]
+        return None if kind in ("number", "condition") else kind
+
+    def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
+        return guarded(_chunks(path, layout, names, size), path, "CSV")
+
+    # pandas writes its row numbers under an empty name.
+    yield Table(str(path), layout.names, problem, chunks, hidden=frozenset({""}))
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _layout(path: Path) -> _Layout:
+    with _opened(path) as stream:
+        lines = list(islice(stream, _PEEKED))
+    blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    if blank == len(lines):
+        raise InputError(f"{path} is empty: a header line with the names of the columns is needed")
+    header, body = lines[blank].strip().removeprefix("#").strip(), [line for line in lines[blank + 1 :] if line.strip()]
+    delimiter = _delimiter(header, body[0].strip() if body else header)
+    names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
+    if all(_NUMBER.fullmatch(name) for name in names):
+        raise InputError(
+            f"{path} begins with numbers ({joined(names)}), but its first line has to name the columns: "
+            f"add a header line, such as '{delimiter.join(f'x{i}' for i in range(min(3, len(names))))}'"
+        )
+    names = list(as_names(names, str(path)))
+    rows = [row for row in csv.reader(body, delimiter=delimiter) if len(row) == len(names)]
+    kinds = {name: _kind([row[j].strip() for row in rows]) for j, name in enumerate(names)}
+    return _Layout(tuple(names), delimiter, blank + 1, kinds)
+
+
+def _delimiter(header: str, first: str) -> str:
+    """Return what divides the header and the first row into equally many parts."""
+    for delimiter in (",", ";", "\t", " "):
+        parts, values = (len(next(csv.reader([line], delimiter=delimiter))) for line in (header, first))
+        if parts == values > 1:
+            return delimiter
+    return ","
+
+
+def _kind(values: Sequence[str]) -> str:
+    """Tell what a column holds by its first value that is not missing."""
+    first = next((value for value in values if value not in _MISSING), None)
+    if first is None or _NUMBER.fullmatch(first):
+        return "number"
+    return "condition" if _CONDITION.fullmatch(first) else f"holds text, such as {first!r:.60}"
+
+
+def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Iterator[Chunk]:
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    types = {"number": pa.float64(), "condition": pa.bool_()}
+    zipped = path.suffix.lower() == ".gz"
+    try:
+        with pa.input_stream(str(path), compression="gzip" if zipped else None) as stream:
+            batches = pa_csv.open_csv(
+                stream,
+                read_options=pa_csv.ReadOptions(
+                    column_names=list(layout.names),
+                    skip_rows=layout.skipped,
+                    block_size=min(max(size, 2**20), 2**24),  # a block has to hold at least one line
+                ),
+                parse_options=pa_csv.ParseOptions(delimiter=layout.delimiter),
+                convert_options=pa_csv.ConvertOptions(
+                    include_columns=list(names),
+                    column_types={name: types[layout.kinds[name]] for name in names},
+                    null_values=list(_MISSING),
+                ),
+            )
+            for batch in batches:
+                yield {name: as_numpy(batch.column(name)) for name in names}
+    except pa.ArrowInvalid as error:
+        raise InputError(_why(path, layout, names, error)) from error
+
+
+def _why(path: Path, layout: _Layout, names: Sequence[str], error: Exception) -> str:
+    """Find the line and the column that pyarrow did not take, with the plain parser."""
+    patterns: dict[str, Any] = {"number": _NUMBER, "condition": _CONDITION}
+    with _opened(path) as stream:
+        reader = csv.reader(stream, delimiter=layout.delimiter)
+        for row in reader:
+            if reader.line_num <= layout.skipped or not row:
+                continue
+            if len(row) != len(layout.names):
+                return (
+                    f"{path} has {len(row)} values in line {reader.line_num}, but {len(layout.names)} columns "
+                    f"({joined(layout.names)}): give each line one value per column, divided by {layout.delimiter!r}"
+                )
+            for name, value in zip(layout.names, row, strict=True):
+                plain = value.strip()
+                if name in names and plain not in _MISSING and not patterns[layout.kinds[name]].fullmatch(plain):
+                    return (
+                        f"column {name!r} of {path} has {value!r:.60} in line {reader.line_num}, but a "
+                        f"{layout.kinds[name]} is needed: correct it, or leave the column out of the features"
+                    )
+    return f"{path} cannot be read as CSV ({error}): check that every line has one value per column"

@@ -1,0 +1,44 @@
+"""Tables in memory: arrays, named columns, data frames, a `Sample`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+from numpy.typing import NDArray
+
+from lanner.events.columns import as_array, as_names, as_source, as_table, check_types, column_keys
+from lanner.events.io.table import Chunk, Table, array_problem, sliced
+from lanner.events.sample import Sample, default_names
+
+WEIGHTS = "\0weights"  # the column of weights that came apart from the table; no table has this name
+
+
+def table_of(source: Any, weights: Any, label: str) -> Table:
+    """Make a table of an array, named columns, a data frame or a `Sample`, with weights beside it or none."""
+    if isinstance(source, Sample):
+        weights = source.weights if weights is None else weights
+        source = dict(zip(source.names, source.features.T, strict=True)) if source.named else source.features
+    table = as_source(source, label)
+    keys = column_keys(table, label)
+    arrays: Mapping[str, NDArray[Any]]
+    if keys is None:
+        array = as_table(table, label)
+        arrays = dict(zip(default_names(array.shape[1]), array.T, strict=True))
+    else:
+        arrays = {name: as_array(table[key], f"column {name!r} of {label}") for name, key in keys.items()}
+    names = as_names(arrays, label)
+    if weights is not None:
+        arrays = {**arrays, WEIGHTS: as_array(weights, f"the weights of {label}")}
+
+    def problem(name: str) -> str | None:
+        array = arrays[name]
+        if array.ndim == 1 and array.dtype.kind == "O" and any(isinstance(value, Real) for value in array):
+            check_types({name: array}, label)  # numbers with something else among them: name it
+        return array_problem(array.dtype, array.shape)
+
+    def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
+        return sliced(arrays.__getitem__, chosen, size, label)
+
+    return Table(label, names, problem, chunks, named=keys is not None)

@@ -1,0 +1,171 @@
+"""What is asked of a table: which columns or formulas become features, weights and further variables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner._util.text import listed, with_nearest
+from lanner.errors import InputError
+from lanner.events.columns import as_float, as_names, check_known
+from lanner.events.expressions import Expression
+from lanner.events.io.memory import WEIGHTS
+from lanner.events.io.table import Chunk, Table
+from lanner.events.sample import default_names
+from lanner.typing import Array
+
+# 'name=formula', the name perhaps in backticks; 'a == b', 'a <= b' and 'a != b' are no definitions.
+_DEFINITION = re.compile(r"\s*(?:`(?P<ticked>[^`]+)`|(?P<plain>[^`=<>!]+?))\s*=(?!=)(?P<formula>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column of a table, or a formula over its columns, under a name."""
+
+    name: str
+    source: str | Expression
+
+    @classmethod
+    def of(cls, text: str, known: Sequence[str], what: str, role: str) -> Variable:
+        """Read 'column' or 'name=formula'; a column of that very name comes first."""
+        definition = None if text in known else _DEFINITION.fullmatch(text)
+        if definition is None:
+            check_known([text], known, what)
+            return cls(text, text)
+        name = definition["ticked"] or definition["plain"]
+        formula = Expression.parse(definition["formula"], label=f"{role} {name!r}")
+        check_known(formula.names, known, f"{what}, for the {role} {name!r},")
+        return cls(name, formula)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it needs."""
+        return (self.source,) if isinstance(self.source, str) else self.source.names
+
+    def values(self, chunk: Chunk, rows: int) -> Array:
+        """Return one number per row."""
+        if isinstance(self.source, str):
+            return as_float(chunk[self.source])
+        return np.array(np.broadcast_to(np.asarray(self.source.evaluate(chunk), dtype=np.float64), rows))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to take from each chunk of a table."""
+
+    features: tuple[Variable, ...]
+    weight: Variable | None
+    where: Expression | None
+    extra: tuple[Variable, ...]
+    left_out: Mapping[str, str]  # columns that are no numbers, and why, where all columns were asked for
+    every: bool  # all columns were asked for, so further files have to have the same
+    first: str  # the table for which it was made
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """All columns to read, each once."""
+        selecting = () if self.where is None else self.where.names
+        return tuple(dict.fromkeys((*selecting, *self.taken)))
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The columns that are still needed when the rows have been selected."""
+        weight = () if self.weight is None else (self.weight,)
+        return tuple(dict.fromkeys(name for item in (*self.features, *weight, *self.extra) for name in item.columns))
+
+
+def make_request(
+    table: Table,
+    *,
+    features: Iterable[str] | str | None,
+    weight: str | None,
+    where: str | Expression | None,
+    extra: Iterable[str] | str,
+    what: str,
+) -> Request:
+    """Match what was asked for with the columns there are."""
+    known = (*table.names, WEIGHTS) if weight == WEIGHTS else table.names
+    weights = None if weight is None else Variable.of(weight, known, what, "weight")
+    left_out: Mapping[str, str] = {}
+    if features is None:
+        numbers, left_out = table.usable()
+        chosen = tuple(Variable(name, name) for name in numbers if name != weight)
+        if not chosen:
+            raise InputError(f"{what} has no columns of numbers to be features, only {listed(table.names) or 'none'}")
+    else:
+        chosen = tuple(Variable.of(text, known, what, "feature") for text in as_names(features, what))
+        if weight in [feature.source for feature in chosen]:
+            raise InputError(f"column {weight!r} of {what} cannot be a feature and the weights: choose one of the two")
+    if isinstance(where, str):
+        where = Expression.parse(where, label="selection")
+    if where is not None:
+        check_known(where.names, table.names, f"{what}, for the {where!s},")
+    further = tuple(Variable.of(text, known, what, "variable") for text in as_names(extra, what))
+    for group in (chosen, further):
+        twice = [name for name, times in Counter(item.name for item in group).items() if times > 1]
+        if twice:
+            raise InputError(f"{what}: more than one variable is named {listed(twice)}: names must be distinct")
+    request = Request(chosen, weights, where, further, left_out, features is None, table.what)
+    if not request.needed:
+        raise InputError(f"{what}: no column is asked for, only constants: name at least one column")
+    check_numbers(table, request, what)
+    return request
+
+
+def check_same(table: Table, request: Request, what: str) -> None:
+    """Refuse a further file without the columns asked for; with other columns, if all were asked for."""
+    if request.every:
+        weight = () if request.weight is None else request.weight.columns
+        known = {*(feature.name for feature in request.features), *weight}
+        extra = [name for name in table.usable()[0] if name not in known]
+    else:
+        extra = []
+    missing = [name for name in request.needed if name not in table.names]
+    if missing or extra:
+        raise InputError(
+            f"{what} does not have the columns of {request.first} "
+            f"(missing: {with_nearest(missing, table.names) or 'none'}; extra: {listed(extra) or 'none'}): "
+            f"name columns that all files have with features=[...], or read the files apart"
+        )
+    check_numbers(table, request, what)
+
+
+def check_numbers(table: Table, request: Request, what: str) -> None:
+    """Refuse columns that do not hold one number per event."""
+    for name in request.needed:
+        problem = table.problem(name)
+        if problem is not None:
+            shown = "the weights" if name == WEIGHTS else f"column {name!r}"
+            raise InputError(
+                f"{shown} of {what} {problem}, but one number per event is needed: leave it out, or write "
+                f"one number per event to a column of its own"
+            )
+
+
+def with_names(table: Table, features: Iterable[str] | str | None, what: str) -> Table:
+    """Give the columns of a table without names those that were asked for, one for each column."""
+    if table.named or features is None:
+        return table
+    names = as_names(features, what)
+    if set(names) <= set(default_names(len(table.names))):
+        return table  # these are the names that such columns have anyway
+    if len(names) != len(table.names):
+        raise InputError(
+            f"the columns of {what} have no names, so features name all {len(table.names)} of them, but "
+            f"{len(names)} were given ({listed(names)}): give one name per column, or choose from {listed(table.names)}"
+        )
+    return table.renamed(names)
+
+
+def selected(request: Request, chunk: Chunk) -> tuple[Chunk, NDArray[np.intp]]:
+    """Return the rows of a chunk that are asked for, only the columns still needed, and which rows these are."""
+    if request.where is None:
+        return chunk, np.arange(len(next(iter(chunk.values()))))
+    mask: NDArray[Any] = request.where.select({name: chunk[name] for name in request.where.names} or chunk)
+    return {name: chunk[name][mask] for name in request.taken}, np.flatnonzero(mask)

@@ -1,0 +1,59 @@
+"""Events of which rows are asked for: an array, or several tables that are scaled as they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.events.scaling import Scaling
+from lanner.typing import Array
+
+
+class Rows(Protocol):
+    """Events, a row each: an array, or what makes rows when they are needed."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice | NDArray[np.intp], /) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledRows:
+    """The rows of several tables, one after another, in the units of a scaling, without a copy of them all.
+
+    A table may lie on disk (a memory map): only the rows asked for are read.
+
+    >>> rows = ScaledRows((np.array([[1.0], [2.0]]), np.array([[3.0]])), Scaling([1.0], [2.0], None, ("x",)))
+    >>> len(rows), rows[1:3].ravel().tolist(), rows[np.array([2, 0])].ravel().tolist()
+    (3, [0.5, 1.0], [1.0, 0.0])
+    """
+
+    tables: tuple[Array, ...]
+    scaling: Scaling
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tables))
+
+    def __getitem__(self, rows: slice | NDArray[np.intp], /) -> Array:
+        return self.scaling.apply(self._slice(rows) if isinstance(rows, slice) else self._taken(rows))
+
+    def _slice(self, rows: slice) -> Array:
+        start, stop, _ = rows.indices(len(self))
+        parts = []
+        for table in self.tables:
+            if start < len(table) and stop > 0:
+                parts.append(table[max(start, 0) : stop])
+            start, stop = start - len(table), stop - len(table)
+        return parts[0] if len(parts) == 1 else np.vstack(parts)
+
+    def _taken(self, rows: NDArray[np.intp]) -> Array:
+        found = np.empty((len(rows), self.tables[0].shape[1]))
+        first = 0
+        for table in self.tables:
+            here = (rows >= first) & (rows < first + len(table))
+            found[here] = table[rows[here] - first]
+            first += len(table)
+        return found

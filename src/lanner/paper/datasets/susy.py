@@ -1,0 +1,216 @@
+"""SUSY: two leptons and missing momentum at 8 TeV. W pairs as reference, chargino pairs as new physics (Sec. 5).
+
+The signal is chi+ chi- -> W+ chi0 W- chi0 with masses of 200 and 100 GeV (Baldi, Sadowski, Whiteson, Nature Commun. 5
+(2014) 4308). The columns are those of the published file, in its order and units: see `UNITS`.
+
+Chargino pairs alone are softer than the published signal, whose pairs recoil against 96 GeV in the median and have
+leptons above 250 GeV, as if hard jets had been generated with them. Pairs of large mass and transverse momentum
+(`PAIR_MASS`, `PAIR_PT`) reproduce it: with 46 % signal, as published, every positive column has a mean within 8 % of 1.
+
+The showers are generated, the hadrons are not: no feature but MET_rel knows of jets, and there a jet's direction is
+its parton's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lanner.errors import InputError
+from lanner.paper.generators import detector, jets, kinematics, mixing
+from lanner.paper.generators.particles import Final, direction, total, transverse
+from lanner.paper.generators.pythia import COMMON, Process, Progress, Run, run, version
+from lanner.paper.generators.spectrum import chargino_pair
+from lanner.paper.generators.units import Unit, normalised, physical
+from lanner.typing import Array, Columns
+
+# GeV (or radians) a unit, and what is subtracted first. These are the published file's own numbers: with them its M_R,
+# M_TR_2, R, MT2 and axial_MET follow from its low-level features to five digits, the super-razor variables to 2 %. The
+# smallest pT of 20 GeV sets the scale, and puts the ends of MT2 and M_Delta_R of W pairs at the W mass.
+UNITS = {
+    "lepton_1_pT": Unit(78.55),
+    "lepton_1_eta": Unit(1.1892),
+    "lepton_1_phi": Unit(1.8113),
+    "lepton_2_pT": Unit(46.67),
+    "lepton_2_eta": Unit(1.2139),
+    "lepton_2_phi": Unit(1.8113),
+    "missing_energy_magnitude": Unit(80.67),
+    "missing_energy_phi": Unit(1.8113),
+    "MET_rel": Unit(53.75),
+    "axial_MET": Unit(80.28, -25.40),
+    "M_R": Unit(150.16),
+    "M_TR_2": Unit(70.74),
+    "R": Unit(0.5309),
+    "MT2": Unit(32.06),
+    "S_R": Unit(296.0),
+    "M_Delta_R": Unit(42.96),
+    "dPhi_r_b": Unit(1.86),
+    "cos_theta_r1": Unit(1.0),
+}
+LOW_LEVEL, HIGH_LEVEL = tuple(UNITS)[:8], tuple(UNITS)[8:]
+EXPECTED = 100_000.0  # N(0)
+REFERENCE_SIZE = 500_000
+SIGNALS = {"chargino": 500.0}  # N(S)
+
+ENERGY = 8000.0
+LEPTONIC = ("24:onMode = off", "24:onIfAny = 11 13")
+PILEUP = 1800.0  # GeV; twenty collisions, which make the published W pairs' recoil as broad as it is
+PAIR_MASS, PAIR_PT = 550.0, 30.0  # GeV; of the chargino pair
+SHOWERS = (f"Beams:eCM = {ENERGY:g}", "HadronLevel:all = off")
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Which events are kept (GeV): two leptons of opposite charge, as in the published file."""
+
+    pt: float = 20.0
+    eta: float = 2.5
+
+    def __post_init__(self) -> None:
+        if not (self.pt > 0 and self.eta > 0):
+            raise InputError(f"{self}: pT and |eta| must be positive")
+
+
+CUTS = Cuts()
+JET_PT, JET_ETA = 20.0, 2.5  # jets that MET_rel knows of
+
+
+def process(name: str) -> Process:
+    """The process "background" or "chargino"."""
+    if name == "background":
+        # The shower starts at the scale of the pair, not of the collision: the published pairs recoil softly.
+        soft = "SpaceShower:pTmaxMatch = 1"
+        return Process("susy-background", (*SHOWERS, "WeakDoubleBoson:ffbar2WW = on", soft, *LEPTONIC))
+    if name == "chargino":
+        pair = (
+            "SUSY:qqbar2chi+chi- = on",
+            "SUSY:idA = 1000024",
+            "SUSY:idB = 1000024",
+            f"PhaseSpace:mHatMin = {PAIR_MASS:g}",
+        )
+        return Process("susy-chargino", (*SHOWERS, *pair, *LEPTONIC), chargino_pair())
+    raise InputError(f"{name!r} is not a sample; choose one of {', '.join(('background', *SIGNALS))}")
+
+
+def simulate(
+    name: str,
+    n: int,
+    *,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+    cuts: Cuts = CUTS,
+) -> Run:
+    """n selected events of "background" or a signal, with the acceptance."""
+    reconstructed = partial(reconstruct, cuts=cuts, pair_pt=0.0 if name == "background" else PAIR_PT)
+    return run(process(name), reconstructed, n, seed=seed, processes=processes, progress=progress)
+
+
+def sample(name: str, n: int, **options: Any) -> Columns:
+    """n selected events of "background" or a signal; the options are those of `simulate`."""
+    return simulate(name, n, **options).columns
+
+
+def background(n: int, **options: Any) -> Columns:
+    """n selected events of the reference model; the options are those of `simulate`."""
+    return sample("background", n, **options)
+
+
+def generate(
+    *,
+    events: float = EXPECTED,
+    signal: str | None = None,
+    signal_events: float | None = None,
+    poisson: bool = False,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+    cuts: Cuts = CUTS,
+) -> Columns:
+    """A sample of `events` background events and, if asked for, a signal; their numbers Poisson or exact."""
+    make = partial(sample, seed=seed, processes=processes, progress=progress, cuts=cuts)
+    return mixing.generate(
+        "susy", make, SIGNALS, events=events, signal=signal, signal_events=signal_events, poisson=poisson, seed=seed
+    )
+
+
+def reconstruct(batch: Any, rng: np.random.Generator, *, cuts: Cuts, pair_pt: float = 0.0) -> Columns:
+    """The columns of a batch of generated events that pass the cuts."""
+    final = Final.of(batch)
+    true = final.hardest(-1), final.hardest(+1)
+    pts = [detector.lepton_pt(lepton.pt, lepton.muon, rng) for lepton in true]
+    first = pts[0] >= pts[1]
+    measured = (np.stack(pts), *(np.stack([getattr(x, name) for x in true]) for name in ("eta", "phi")))
+    (pt1, pt2), (eta1, eta2), (phi1, phi2) = (np.where(first, x, x[::-1]) for x in measured)
+
+    seen = final.seen()
+    sum_et = np.asarray(np.sum(transverse(seen), axis=1), dtype=np.float64)
+    # Momentum balance: what is not seen recoils against everything else.
+    hadrons = -total(final.invisible) - sum(x.pt[:, None] * direction(x.phi) for x in true)
+    leptons = pt1[:, None] * direction(phi1) + pt2[:, None] * direction(phi2)
+    met = -detector.recoil(hadrons, sum_et, PILEUP, rng) - leptons
+
+    keep = (pt2 > cuts.pt) & (np.abs(eta1) < cuts.eta) & (np.abs(eta2) < cuts.eta)
+    keep &= np.hypot(hadrons[:, 0], hadrons[:, 1]) >= pair_pt
+    found = jets.cluster(seen[keep])
+    found = found[(found.pt > JET_PT) & (np.abs(found.eta) < JET_ETA)]
+    one, two = ((pt1[keep], eta1[keep], phi1[keep]), (pt2[keep], eta2[keep], phi2[keep]))
+    return normalised(features(one, two, met[keep], found.phi), UNITS)
+
+
+def features(one: tuple[Array, Array, Array], two: tuple[Array, Array, Array], met: Array, jet_phi: Any) -> Columns:
+    """All columns in GeV and radians, of leptons (pT, eta, phi), `met` (n, 2) and lists of jets' phi."""
+    import awkward as ak
+
+    (pt1, eta1, phi1), (pt2, eta2, phi2) = one, two
+    p1, p2 = kinematics.momentum(*one), kinematics.momentum(*two)
+    missing, phi = np.hypot(met[:, 0], met[:, 1]), kinematics.azimuth(met)
+    nearest = np.minimum(kinematics.angle_between(phi, phi1), kinematics.angle_between(phi, phi2))
+    to_jets = ak.min(np.abs((jet_phi - phi + np.pi) % (2 * np.pi) - np.pi), axis=1)
+    nearest = np.minimum(nearest, ak.to_numpy(ak.fill_none(to_jets, np.pi)))
+    pair = (p1 + p2)[:, :2]
+    razor = kinematics.razor(p1, p2, met)
+    return {
+        "lepton_1_pT": pt1,
+        "lepton_1_eta": eta1,
+        "lepton_1_phi": phi1,
+        "lepton_2_pT": pt2,
+        "lepton_2_eta": eta2,
+        "lepton_2_phi": phi2,
+        "missing_energy_magnitude": missing,
+        "missing_energy_phi": phi,
+        "MET_rel": kinematics.relative_missing(missing, nearest),
+        "axial_MET": np.sum(met * pair, axis=1) / np.hypot(pair[:, 0], pair[:, 1]),  # along the lepton pair
+        "M_R": razor.m_r,
+        "M_TR_2": razor.m_tr,
+        "R": razor.r,
+        "MT2": kinematics.mt2(p1[:, :2], p2[:, :2], met),
+        "S_R": razor.s_r,
+        "M_Delta_R": razor.m_delta_r,
+        "dPhi_r_b": razor.delta_phi,
+        "cos_theta_r1": razor.cos_theta,
+    }
+
+
+def in_gev(columns: Columns) -> Columns:
+    """The columns in GeV and radians instead of the published file's units."""
+    return physical(columns, UNITS)
+
+
+def settings(name: str, *, cuts: Cuts = CUTS) -> dict[str, Any]:
+    """How a sample is made, to be written beside its events."""
+    made = process(name)
+    return {
+        "sample": made.name,
+        "generator": f"Pythia {version()}",
+        "pythia": [*COMMON, *made.lines],
+        "spectrum": made.spectrum,
+        "cuts": asdict(cuts),
+        "pair_pt": 0.0 if name == "background" else PAIR_PT,
+        "jets": {"radius": jets.RADIUS, "pt": JET_PT, "eta": JET_ETA},
+        "detector": detector.settings("muon", "electron", "met") | {"pileup": PILEUP},
+        "units": {name: asdict(unit) for name, unit in UNITS.items()},
+    }

@@ -1,0 +1,1 @@
+"""Collisions made with Pythia 8: processes, particles, detector, units."""

@@ -1,0 +1,40 @@
+"""Stages of a reproduction: numbers that are kept once they are there, so that an interrupted run goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lanner._util.files import write_atomically
+from lanner.run.toy_store import fingerprint
+
+Progress = Callable[[str, int, int], None]
+Numbers = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """A folder of finished stages, one JSON file each, and what they depend on."""
+
+    folder: Path
+    depends: Numbers
+    progress: Progress | None = None
+
+    def run(self, name: str, make: Callable[[Callable[[int, int], None] | None], Numbers], **depends: Any) -> Numbers:
+        """The numbers of a stage: read if they were made for the same settings, made otherwise."""
+        wanted = fingerprint(json.loads(json.dumps(self.depends | depends)))
+        path = self.folder / f"{name}.json"
+        if path.exists():
+            kept: Numbers = json.loads(path.read_text())
+            if kept.get("settings") == wanted:
+                return kept
+        numbers = make(self._teller(name)) | {"settings": wanted}
+        write_atomically(path, json.dumps(numbers))
+        return numbers
+
+    def _teller(self, name: str) -> Callable[[int, int], None] | None:
+        tell = self.progress
+        return None if tell is None else lambda done, total: tell(name, done, total)

@@ -1,0 +1,271 @@
+"""`characterise`: where and how the data depart from the reference, in numbers.
+
+To be read after the verdict, not instead of it: everything here describes the one learned ratio whose significance the
+search has measured. Nothing here is a test of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner._util.text import with_nearest
+from lanner.errors import InputError
+from lanner.events import Sample, match_columns
+from lanner.report.binning import Bins
+from lanner.report.importance import Importance, rank_importance
+from lanner.report.learned import Learned
+from lanner.report.maps import RatioMap, map_2d, most_telling_pair
+from lanner.report.profiles import RatioProfile, make_profile, ratio_against
+from lanner.report.region import Region, find_region
+from lanner.run.result import SearchResult
+from lanner.run.toy_store import sample_digest
+from lanner.typing import Array
+
+__all__ = ["Characterisation", "RatioProfile", "TopEvents", "characterise", "map_2d", "ratio_against"]
+
+_STREAM = 0x5105  # keeps the random rows of the null band apart from the toys' own seeds
+
+
+@dataclass(frozen=True, eq=False)
+class TopEvents:
+    """The data events with the highest f, highest first, with all their variables."""
+
+    names: tuple[str, ...]
+    rows: NDArray[np.intp]  # in the data as they were given
+    log_ratio: Array
+    values: Array  # (events, variables)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def ratio(self) -> Array:
+        """e^f: how many times more events like this one the data have than the reference."""
+        return np.exp(self.log_ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class Characterisation:
+    """The learned ratio f on all events, and what it looks like along every variable."""
+
+    learned: Learned
+    profiles: tuple[RatioProfile, ...]  # in the order of `importance`
+    importance: tuple[Importance, ...]
+    maps: tuple[RatioMap, ...]  # the most telling pair; empty for a single variable
+    top: TopEvents
+    region: Region | None
+    reference: Mapping[str, Array]  # the variables looked at, row by row
+    data: Mapping[str, Array]
+    data_rows: NDArray[np.intp] | None = None  # where they stand in their file; None: in the order given
+
+    @property
+    def log_ratio_reference(self) -> Array:
+        """f of every reference event."""
+        return self.learned.log_ratio_reference
+
+    @property
+    def log_ratio_data(self) -> Array:
+        """f of every data event."""
+        return self.learned.log_ratio_data
+
+    @property
+    def null_toys(self) -> int:
+        """Null toys behind the bands."""
+        return 0 if self.learned.null is None else self.learned.null.shape[1]
+
+    @property
+    def null_events(self) -> int:
+        """Reference events, drawn at random where there are more, on which the null toys were evaluated."""
+        return len(self.learned.rows)
+
+    def profile(self, name: str) -> RatioProfile:
+        """The profile along one variable."""
+        self._check(name)
+        return next(p for p in self.profiles if p.name == name)
+
+    def map_2d(self, x: str | None = None, y: str | None = None, *, bins: tuple[Bins, Bins] = (None, None)) -> RatioMap:
+        """The learned ratio over two variables; by default the most telling two."""
+        if x is None or y is None:
+            if not self.maps:
+                raise InputError("a map needs two variables, and there is only one: give another with extra_reference=")
+            return self.maps[0]
+        self._check(x, y)
+        return map_2d(
+            self.learned, (self.reference[x], self.reference[y]), (self.data[x], self.data[y]), names=(x, y), bins=bins
+        )
+
+    def top_events(self, k: int = 20) -> TopEvents:
+        """The k data events with the highest f."""
+        return _top(self.learned.log_ratio_data, self.data, k, self.data_rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings as plain JSON: importance, region, top events, and every variable's ratios."""
+        region = None
+        if self.region is not None:
+            region = {k: v for k, v in asdict(self.region).items() if k != "cuts"} | {
+                "selection": self.region.selection
+            }
+        return {
+            "importance": [asdict(i) for i in self.importance],
+            "region": region,
+            "top_events": [
+                {"row": int(row), "log_ratio": float(f)} | {"variables": dict(zip(self.top.names, v, strict=True))}
+                for row, f, v in zip(self.top.rows, self.top.log_ratio, self.top.values.tolist(), strict=True)
+            ],
+            "profiles": [p.to_dict() for p in self.profiles],
+            "null_toys": self.null_toys,
+            "null_events": self.null_events,
+        }
+
+    def __str__(self) -> str:
+        width = max(len(i.name) for i in self.importance)
+        lines = ["Where the learned ratio departs from 1 (a description, not a test)"]
+        if self.region is not None:
+            r = self.region
+            lines += [
+                f"  region  {r.selection}",
+                f"          {r.data} data events, {r.expected:.4g} +- {r.expected_error:.2g} expected",
+                f"          Z = {r.local_z:.1f} ({r.note})",
+            ]
+        lines.append(f"  {'variable':<{max(width, 8)}}  {'value':>8}  {'null':>8}  {'z':>6}")
+        for i in self.importance:
+            null, z = (f"{x:.3g}" if x is not None else "none" for x in (i.null_median, i.z))
+            star = "" if i.fitted else "  (not used in the fit)"
+            lines.append(f"  {i.name:<{max(width, 8)}}  {i.value:>8.3g}  {null:>8}  {z:>6}{star}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _check(self, *names: str) -> None:
+        missing = [name for name in names if name not in self.reference]
+        if missing:
+            raise InputError(
+                f"no variable {with_nearest(missing, self.reference)}; there are {', '.join(self.reference)}"
+            )
+
+
+def characterise(
+    result: SearchResult,
+    reference: Any,
+    data: Any,
+    *,
+    extra_reference: Any = None,
+    extra_data: Any = None,
+    variables: Iterable[str] | None = None,
+    bins: Mapping[str, Bins] | int | None = None,
+    data_rows: NDArray[np.intp] | None = None,
+    rng: np.random.Generator | None = None,
+) -> Characterisation:
+    """Show the learned ratio of a search along every variable.
+
+    Args:
+        result: of the search.
+        reference, data: the samples given to it, all their events in the same order.
+        extra_reference, extra_data: further variables that the fit did not use (high-level features, say), row by row;
+            dictionaries of columns or data frames. A column that the fit used is taken from the samples instead.
+        variables: which to look at; all by default.
+        bins: a number of bins, or for some variables their number or edges; see `ratio_against`.
+        data_rows: where each data event stands in its file, if a selection has left rows out (`Events.rows`).
+        rng: draws the reference events for the null band where there are more than 50 000; by default from the
+            search's seed.
+    """
+    samples = {"reference": Sample.of(reference, label="reference"), "data": Sample.of(data, label="data")}
+    like = Sample(result.ratio.scaling.inverse(result.ratio.centers[:1]), result.ratio.names)
+    samples = {label: match_columns(like, s, labels=("search", label)) for label, s in samples.items()}
+    for label, size in (("reference", result.reference_total), ("data", result.data_size)):
+        if len(samples[label]) != size:
+            raise InputError(
+                f"the {label} has {len(samples[label])} events, the search's had {size}: give the samples of the search"
+            )
+        if dict(result.digests).get(label) not in (None, sample_digest(samples[label])):
+            raise InputError(
+                f"the {label} has as many events as the search's, but others, or in another order: give the samples of "
+                "the search"
+            )
+    extra_reference, extra_data = (
+        None if isinstance(extra, Mapping) and not extra else extra for extra in (extra_reference, extra_data)
+    )
+    if (extra_reference is None) != (extra_data is None):
+        raise InputError("one sample has extra variables, the other none: give both extra_reference and extra_data")
+    columns = {
+        label: _columns(samples[label], extra, f"the extra variables of the {label}", variables)
+        for label, extra in (("reference", extra_reference), ("data", extra_data))
+    }
+    of_reference, of_data = columns["reference"], columns["data"]
+    different = set(of_reference) ^ set(of_data)
+    if different:
+        raise InputError(
+            f"only one of the two samples has {_quoted(different)}: give the same extra variables for both"
+        )
+    learned = Learned.evaluate(
+        result.ratio,
+        samples["reference"],
+        samples["data"],
+        expected=result.plan.expected,
+        null_coefficients=result.null_coefficients,
+        rng=np.random.default_rng([result.plan.seed, _STREAM]) if rng is None else rng,
+    )
+    own_bins = bins if isinstance(bins, Mapping) else {}
+    found = {
+        name: make_profile(
+            learned,
+            values,
+            of_data[name],
+            name=name,
+            fitted=name in samples["reference"].names,
+            bins=own_bins.get(name) if isinstance(bins, Mapping) else bins,
+        )
+        for name, values in of_reference.items()
+    }
+    ranked = rank_importance(found.values())
+    pair = most_telling_pair(learned, of_reference, of_data, [i.name for i in ranked])
+    maps: tuple[RatioMap, ...] = ()
+    if pair is not None:
+        x, y = pair
+        maps = (map_2d(learned, (of_reference[x], of_reference[y]), (of_data[x], of_data[y]), names=pair),)
+    return Characterisation(
+        learned=learned,
+        profiles=tuple(found[i.name] for i in ranked),
+        importance=ranked,
+        maps=maps,
+        top=_top(learned.log_ratio_data, of_data, 20, data_rows),
+        data_rows=data_rows,
+        region=find_region(learned, of_reference, of_data),
+        reference=of_reference,
+        data=of_data,
+    )
+
+
+def _columns(sample: Sample, extra: Any, label: str, variables: Iterable[str] | None) -> dict[str, Array]:
+    """The variables to look at, by name: the fit's first, then the extra ones."""
+    columns: dict[str, Array] = dict(zip(sample.names, sample.features.T, strict=True))
+    if extra is not None:
+        more = Sample.of(extra, label=label)
+        if len(more) != len(sample):
+            raise InputError(f"{label} have {len(more)} rows for {len(sample)} events: give one row per event")
+        columns |= {n: v for n, v in zip(more.names, more.features.T, strict=True) if n not in columns}
+    if variables is None:
+        return columns
+    wanted = [variables] if isinstance(variables, str) else list(dict.fromkeys(variables))
+    missing = [name for name in wanted if name not in columns]
+    if missing or not wanted:
+        raise InputError(
+            f"variables={wanted}: no variable {with_nearest(missing, columns) or 'is named'}; "
+            f"choose from {_quoted(columns)}"
+        )
+    return {name: columns[name] for name in wanted}
+
+
+def _top(log_ratio: Array, data: Mapping[str, Array], k: int, places: NDArray[np.intp] | None) -> TopEvents:
+    rows = np.argsort(-log_ratio, kind="stable")[: max(k, 0)]
+    values = np.stack([data[name][rows] for name in data], axis=1)
+    return TopEvents(tuple(data), rows if places is None else places[rows], log_ratio[rows], values)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names))

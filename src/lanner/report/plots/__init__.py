@@ -1,0 +1,1 @@
+"""Plots of a search and the figures of its report."""

@@ -1,0 +1,179 @@
+"""`RatioProfile`: the learned ratio seen along one variable, whether the fit used it or not.
+
+As in the paper's "Learned density ratio": the reference, reweighted by e^f, over the reference as it is, per bin.
+Beside it the data over the reference, and what the same learned ratio does in null toys, which is the measure of how
+much of its wiggling means nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from lanner.errors import InputError
+from lanner.events import Sample
+from lanner.model.ratio import LearnedRatio
+from lanner.report.binning import Bins, bin_numbers, choose_edges
+from lanner.report.learned import Learned
+from lanner.typing import Array
+
+if TYPE_CHECKING:
+    from hist import Hist
+    from matplotlib.axes import Axes
+
+
+BAND = (0.025, 0.16, 0.5, 0.84, 0.975)  # quantiles of the null toys: median, 68 % and 95 %
+_ONE_SIGMA = 0.158655  # on either side of a 68.3 % interval
+
+
+@dataclass(frozen=True, eq=False)
+class RatioProfile:
+    """Histograms along one variable and the ratios between them.
+
+    Every array has the underflow first and the overflow last, as `hist` gives it with flow=True. The histograms are
+    scaled to the expected number of events; a ratio is NaN where the reference has no events.
+    """
+
+    name: str
+    fitted: bool  # whether the variable is one of the fit's
+    reference: Hist[Any]
+    reweighted: Hist[Any]  # the reference, each event times e^f
+    data: Hist[Any]
+    null_ratios: Array | None  # (bins, toys): the learned ratio of null toys
+    null_events: int  # reference events on which they were evaluated
+    own_ratio: Array  # the learned ratio on those same events, for a fair comparison
+
+    @property
+    def edges(self) -> Array:
+        """Bin edges, without the open ends."""
+        return np.asarray(self.reference.axes[0].edges, dtype=np.float64)
+
+    @property
+    def learned_ratio(self) -> Array:
+        """Reweighted over reference."""
+        return _over(contents(self.reweighted), contents(self.reference))
+
+    @property
+    def data_ratio(self) -> Array:
+        """Data over reference, and the ends of its 68 % Poisson interval: shape (3, bins).
+
+        The interval is that of the data's counts alone (Garwood); the reference's own error is not in it.
+        """
+        counts, expected = contents(self.data), contents(self.reference)
+        low = np.where(counts > 0, stats.gamma.ppf(_ONE_SIGMA, np.maximum(counts, 1)), 0.0)
+        high = stats.gamma.isf(_ONE_SIGMA, counts + 1)
+        return np.stack([_over(row, expected) for row in (counts, low, high)])
+
+    @property
+    def band(self) -> Array | None:
+        """Quantiles (see `BAND`) of the learned ratio in null toys: shape (5, bins); None without toys."""
+        return None if self.null_ratios is None else np.quantile(self.null_ratios, BAND, axis=1)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ratios; `figure_of_profile` has the distributions above them."""
+        from lanner.report.plots.profile import plot_ratio
+
+        return plot_ratio(self, ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain JSON; underflow first, overflow last, and null where the reference is empty."""
+        data, low, high = self.data_ratio
+        arrays = {
+            "learned_ratio": self.learned_ratio,
+            "data_ratio": data,
+            "data_ratio_low": low,
+            "data_ratio_high": high,
+        }
+        if self.band is not None:
+            arrays |= {f"null_{q:g}": row for q, row in zip(BAND, self.band, strict=True)}
+        return {"name": self.name, "fitted": self.fitted, "edges": self.edges.tolist()} | {
+            name: [float(x) if np.isfinite(x) else None for x in values] for name, values in arrays.items()
+        }
+
+
+def ratio_against(
+    ratio: LearnedRatio,
+    reference: Sample,
+    data: Sample,
+    values_reference: ArrayLike,
+    values_data: ArrayLike,
+    *,
+    name: str,
+    expected: float,
+    bins: Bins = None,
+    null_coefficients: Array | None = None,
+    rng: np.random.Generator | None = None,
+) -> RatioProfile:
+    """The learned ratio against one variable, of which the values are given row by row.
+
+    Args:
+        ratio: the data's fit.
+        reference, data: the samples it was made from, with the reference's weights.
+        values_reference, values_data: the variable, one value per event of each sample.
+        name: of the variable.
+        expected: N(0); the reference is scaled to it.
+        bins: their number or their edges; None for about 30 over the central 99.5 % (whole numbers: one bin each).
+        null_coefficients: one column per null toy, with the centres of `ratio` (`SearchResult.null_coefficients`).
+            The band is evaluated on at most 50 000 reference events, drawn with `rng`.
+
+    For several variables use `characterise`, which evaluates the ratio once for all.
+    """
+    learned = Learned.evaluate(ratio, reference, data, expected=expected, null_coefficients=null_coefficients, rng=rng)
+    columns = [
+        _column(values, len(sample), f"the values of {name!r} for the {label}")
+        for values, sample, label in ((values_reference, reference, "reference"), (values_data, data, "data"))
+    ]
+    return make_profile(learned, *columns, name=name, fitted=name in ratio.names, bins=bins)
+
+
+def make_profile(
+    learned: Learned, values_reference: Array, values_data: Array, *, name: str, fitted: bool, bins: Bins = None
+) -> RatioProfile:
+    """The profile along one variable of a ratio that is evaluated already."""
+    edges = choose_edges(values_reference, values_data, bins, name=name)
+    own, null = learned.binned(bin_numbers(values_reference, edges), len(edges) + 1)
+    share = learned.share
+    return RatioProfile(
+        name=name,
+        fitted=fitted,
+        reference=_histogram(edges, name, values_reference, share),
+        reweighted=_histogram(edges, name, values_reference, share * learned.ratio_reference),
+        data=_histogram(edges, name, values_data, None),
+        null_ratios=null,
+        null_events=len(learned.rows),
+        own_ratio=own,
+    )
+
+
+def contents(histogram: Hist[Any]) -> Array:
+    """The sums of weights in the bins, open ends included."""
+    return np.asarray(histogram.values(flow=True), dtype=np.float64)
+
+
+def _histogram(edges: Array, label: str, values: Array, weights: Array | None) -> Hist[Any]:
+    import hist
+
+    # The name goes into the label: hist keeps axis names for keyword arguments and refuses some.
+    filled: Hist[Any] = hist.Hist(hist.axis.Variable(edges, label=label), storage=hist.storage.Weight())
+    filled.fill(values, weight=weights)
+    return filled
+
+
+def _over(numerator: Array, denominator: Array) -> Array:
+    """Their quotient, NaN where there is no (positive) reference."""
+    quotient: Array = np.full(len(denominator), np.nan)
+    return np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+
+
+def _column(values: ArrayLike, events: int, what: str) -> Array:
+    column = np.asarray(values, dtype=np.float64)
+    if column.shape != (events,):
+        raise InputError(f"{what} have shape {column.shape}: give one value per event, shape ({events},)")
+    bad = events - int(np.count_nonzero(np.isfinite(column)))
+    if bad:
+        raise InputError(f"{what} are NaN or infinite in {bad} of {events} events: replace those values")
+    return column

@@ -1,0 +1,1 @@
+"""Results in words, numbers and tables."""

@@ -1,0 +1,300 @@
+"""`Dask`: toys made by the workers of a Dask cluster, on this machine or anywhere.
+
+The samples and the plan go to each worker once, when it joins; it builds the features and keeps them. After that only
+the numbers of toys go out, and their statistics come back. This process alone writes the store.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from lanner._util.machine import megabytes
+from lanner.errors import ClusterError, InputError, LannerError
+from lanner.inference.multiscale import Ladder, Recipe
+from lanner.run.execution.local import Task, Told, Workers
+from lanner.run.toy_store import Batch
+
+log = logging.getLogger(__name__)
+
+_AHEAD = 2  # batches handed out for each worker: one that it works on and one that waits
+_LOOK = 10.0  # seconds between looks at whether there are still workers
+_CONNECT = 30.0
+
+
+@dataclass(frozen=True)
+class Dask:
+    """A Dask cluster to make toys on.
+
+    Args:
+        scheduler: the address of a running scheduler, such as "tls://login1:8786"; None for a cluster of processes on
+            this machine, which listens on the loopback alone, encrypted, and ends with the search.
+        workers: the number of those processes. None: one for each core.
+        threads: threads that each worker uses. None: as many as Dask gave it, or, of a cluster of our own, its share of
+            the cores.
+        tls_ca, tls_cert, tls_key: files with which to prove oneself to the scheduler. None: those of Dask's own
+            configuration, if any.
+        client: a `distributed.Client` that is connected already, instead of all that.
+
+    >>> Dask(workers=2)
+    Dask(scheduler=None, workers=2, threads=None, tls_ca=None, tls_cert=None, tls_key=None, client=None)
+    """
+
+    scheduler: str | None = None
+    workers: int | None = None
+    threads: int | None = None
+    tls_ca: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "threads"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputError(f"{name}={value!r}: give a number of {name}, such as 2")
+        files = {"tls_ca": self.tls_ca, "tls_cert": self.tls_cert, "tls_key": self.tls_key}
+        if self.scheduler is None and any(files.values()):
+            raise InputError("the TLS files are for a scheduler: give its address too, such as tls://host:8786")
+        if self.workers is not None and (self.scheduler is not None or self.client is not None):
+            raise InputError(f"workers={self.workers}: a running cluster has its own; leave it out")
+        for name, path in files.items():
+            if path is not None and not os.path.isfile(path):
+                raise InputError(f"{name}={path!r} is not a file; give the PEM file that the scheduler asks for")
+
+    @contextmanager
+    def start(self, recipe: Recipe, *, memory: int) -> Iterator[Workers]:
+        """Connect, and have the workers begin with the features while this process builds its own."""
+        budget, threads = None, self.threads  # of each worker: of a running cluster its own
+        if self.client is None and self.scheduler is None:
+            cores = _cores()
+            number = self.workers or cores
+            budget = memory = memory // (number + 1)  # for each worker, and for this process
+            threads = self.threads or max(1, cores // number)
+            connected: AbstractContextManager[Any] = local_cluster(number)
+        else:
+            connected = self._connected() if self.client is None else nullcontext(self.client)
+        with connected as client, _benches(client, recipe, budget, threads) as name:
+            yield _DaskWorkers(client, name, recipe.prepare(memory))
+
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        distributed = _distributed()
+        security = None
+        if self.tls_ca or self.tls_cert or self.tls_key:
+            security = distributed.Security(
+                require_encryption=True,
+                tls_ca_file=self.tls_ca,
+                tls_client_cert=self.tls_cert,
+                tls_client_key=self.tls_key,
+            )
+        try:
+            client = distributed.Client(self.scheduler, security=security, timeout=_CONNECT, set_as_default=False)
+        except (OSError, TimeoutError, ValueError, TypeError) as error:
+            raise ClusterError(
+                f"no scheduler answers at {self.scheduler} ({_told(error)}); give the address that `dask scheduler` "
+                "shows, and the TLS files if it asks for them"
+            ) from error
+        with client:
+            yield client
+
+
+@contextmanager
+def local_cluster(workers: int) -> Iterator[Any]:
+    """A client of processes on this machine, closed to everyone else: on the loopback, with keys made for the occasion.
+
+    The loopback alone would not do: every user of a machine reaches it, and who reaches a scheduler runs code.
+    """
+    distributed = _distributed()
+    import dask
+
+    settings = {
+        "distributed.worker.memory.spill": False,  # there is nothing to spill but the features themselves
+        "distributed.worker.memory.target": False,
+        "distributed.worker.profile.enabled": False,  # which would look at every worker a hundred times a second
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    with dask.config.set(settings):
+        # Workers are started by a thread that inherits what it is deaf to, and inherit it in turn: a Ctrl-C at the
+        # terminal is for this process, which ends them.
+        with _without_interrupts():
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=distributed.Security.temporary(),
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+            yield client
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A Ctrl-C waits until this is over. Threads and processes that are started meanwhile never see one."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which would otherwise start with the first process, and open its thread's ears
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _benches(client: Any, recipe: Recipe, memory: int | None, threads: int | None) -> Iterator[str]:
+    """A bench in every worker that is there or joins later; its name."""
+    from lanner.run.execution.dask_worker import Bench, prepare
+
+    name = f"lanner-{uuid.uuid4().hex[:12]}"
+    client.register_plugin(Bench(name, recipe, memory, threads), name=name)
+    try:
+        # Those who are there begin with the features at once; what goes wrong is told by the toys.
+        begun = [
+            client.submit(prepare, name, workers=[worker], pure=False, key=f"{name}-features-{worker}")
+            for worker in _workers(client)
+        ]
+        yield name
+        del begun  # until here: Dask forgets a task that nobody waits for
+    finally:
+        if client.status == "running":  # otherwise nobody would answer
+            with suppress(Exception):
+                client.unregister_worker_plugin(name)
+
+
+class _DaskWorkers:
+    """The workers of a cluster, seen from the process that asks for toys."""
+
+    def __init__(self, client: Any, name: str, ladder: Ladder) -> None:
+        self._client, self._name = client, name
+        self.ladder = ladder
+
+    @property
+    def number(self) -> int:
+        """How many workers there are now, or one that is still to come."""
+        return max(1, len(_workers(self._client)))
+
+    def batches(self, task: Task, firsts: Iterator[int], size: int, told: Told) -> Iterator[Batch]:
+        """The batches, as they are finished. Of a worker that dies, Dask gives the batch to another."""
+        from lanner.run.execution.dask_worker import batch
+
+        client, done = self._client, SimpleQueue[Any]()
+        pending: dict[Any, int] = {}
+        client.subscribe_topic(self._name, lambda event: _progress(event, told))
+        try:
+            more = True
+            while more or pending:
+                while more and len(pending) < _AHEAD * self.number:
+                    first = next(firsts, None)
+                    if first is None:
+                        more = False
+                        break
+                    future = client.submit(
+                        batch, self._name, task, first, size, pure=False, key=f"{self._name}-toys-{uuid.uuid4().hex}"
+                    )
+                    pending[future] = first
+                    future.add_done_callback(done.put)
+                if pending:
+                    finished = self._next(done)
+                    pending.pop(finished)
+                    yield self._result(finished)
+        finally:
+            if client.status == "running":
+                with suppress(Exception):
+                    client.cancel(list(pending))
+                    client.unsubscribe_topic(self._name)
+
+    def _next(self, done: SimpleQueue[Any]) -> Any:
+        """The next finished future."""
+        paused = 0
+        while True:
+            try:
+                return done.get(timeout=_LOOK)
+            except Empty:
+                workers = _workers(self._client)
+            if not workers:
+                log.warning("the Dask scheduler has no workers; waiting for some to join")
+            paused = paused + 1 if workers and all(map(_paused, workers.values())) else 0
+            if paused > 1:
+                limits = sorted({megabytes(w["memory_limit"]) for w in workers.values()})
+                raise ClusterError(
+                    f"all {len(workers)} workers are paused, because they use more than Dask lets them of their memory "
+                    f"limit ({', '.join(limits)}): give each of them more (dask worker --memory-limit); toys that were "
+                    "stored are safe, and the same command goes on from them"
+                )
+
+    def _result(self, future: Any) -> Batch:
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+
+        try:
+            found = future.result(timeout=_CONNECT)
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{error.allowed_failures + 1} workers died over the same batch of toys, the last at "
+                f"{error.last_worker.address}: most likely they have too little memory. Give each of them more (dask "
+                "worker --memory-limit), or use fewer centres; toys that were stored are safe, and the same command "
+                "goes on from them"
+            ) from error
+        except (CancelledError, TimeoutError, OSError) as error:
+            raise _lost() from error
+        if isinstance(found, LannerError):
+            raise found
+        assert isinstance(found, Batch)
+        return found
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    """What the scheduler knows of its workers, by address."""
+    try:
+        return dict(client.scheduler_info(n_workers=-1)["workers"])
+    except (KeyError, OSError, RuntimeError) as error:
+        raise _lost() from error
+
+
+def _lost() -> ClusterError:
+    return ClusterError(
+        "the connection to the Dask scheduler is lost; toys that were stored are safe, and the same command goes on "
+        "from them, with this executor or another"
+    )
+
+
+def _progress(event: tuple[Any, dict[str, Any]], told: Told) -> None:
+    _, message = event
+    told(int(message["first"]), int(message["toys"]))
+
+
+def _paused(worker: dict[str, Any]) -> bool:
+    """Whether a worker takes no tasks for lack of memory, and has none under way that could free some."""
+    return worker.get("status") == "paused" and not worker.get("metrics", {}).get("executing")
+
+
+def _told(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise InputError("the Dask executor needs the package `distributed`: pip install 'lanner[dask]'") from None
+    return distributed

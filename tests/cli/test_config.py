@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+
+from lanner.cli.config import check_settings_of, load_config, write_config
+from lanner.errors import InputError
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "reference: r.root:events\nfeatures: [pt, eta]\nexpected: 2000\npenalty: 1e-6\n"),
+        ("a.toml", 'reference = "r.root:events"\nfeatures = ["pt", "eta"]\nexpected = 2000\npenalty = 1e-6\n'),
+    ],
+)
+def test_yaml_and_toml_say_the_same(tmp_path: Path, name: str, text: str) -> None:
+    config = check_settings_of(load_config(write(tmp_path, name, text)))
+    assert (config.features, config.expected, config.penalty, config.toys) == (["pt", "eta"], 2000, 1e-6, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.yaml", "width: 1\n\ntoyz: 5\n", r"a\.yaml:3: 'toyz' is not a setting; nearest: toys"),
+        ("a.yaml", "seed: 1\nwidth: -2\n", r"a\.yaml:2: width: .*greater than 0.*-2"),
+        ("a.toml", "seed = 1\ntoys = 'many'\n", r"a\.toml:2: toys: .*integer.*'many'"),
+        ("a.yaml", "seed: [1\nwidth: 2\n", r"a\.yaml:\d+ is not YAML"),
+        ("a.toml", "seed = = 1\n", r"a\.toml is not TOML: .*line 1"),
+        ("a.yaml", "- 1\n- 2\n", r"a\.yaml:1: a configuration is"),
+        ("a.ini", "seed=1", r"ends in \.yaml, \.yml or \.toml"),
+        ("a.yaml", "x: !!python/object/apply:os.system ['true']\n", r"a\.yaml:1 is not YAML"),
+    ],
+)
+def test_errors_point_at_the_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_config(write(tmp_path, name, text))
+
+
+def test_a_missing_file_offers_the_nearest(tmp_path: Path) -> None:
+    write(tmp_path, "search.yaml", "")
+    with pytest.raises(InputError, match=r"does not exist; nearest: search\.yaml"):
+        load_config(tmp_path / "serach.yaml")
+
+
+@pytest.mark.parametrize("name", ["c.yaml", "c.toml"])
+def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
+    settings = {
+        "reference": 'a "b"\\c',
+        "features": ["x"],
+        "drop_nan": True,
+        "width": 0.25,
+        "penalty": 1e-10,
+        "seed": 3,
+    }
+    assert check_settings_of(load_config(write_config(tmp_path / name, settings))) == check_settings_of(settings)
+
+
+def test_yaml_may_leave_null_unquoted_and_use_dashes(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("null: permutation\nnewton-steps: 1\nfeatures: pt1, pt2\n")
+    assert load_config(path) == {"null": "permutation", "newton_steps": 1, "features": ["pt1", "pt2"]}

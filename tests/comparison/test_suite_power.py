@@ -1,0 +1,77 @@
+"""The suite of signals, small."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+import lanner
+from lanner.cli import main
+from lanner.comparison import suite_power as suite
+from lanner.comparison.suites import SuiteSignal, suite_case
+from lanner.errors import InputError
+from lanner.paper.datasets import one_dimensional
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+    """A tenth of the events, two signals, one test of each kind."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(one_dimensional, "REFERENCE_SIZE", 6000)
+    patch.setattr(one_dimensional, "EXPECTED", 300.0)
+    some = (SuiteSignal("tail", 8, 5.0, True), SuiteSignal("soft", 60, 4.0, False))
+    small = replace(suite_case("one-dimensional", seed=1), signals=some)
+    patch.setattr(suite, "suite_case", lambda *_, **__: small)
+    folder = tmp_path_factory.mktemp("suite")
+    yield lanner.power_suite("one-dimensional", toys=600, experiments=20, output=folder), folder
+    patch.undo()
+
+
+def test_every_test_and_combination_has_its_row(found) -> None:  # type: ignore[no-untyped-def]
+    result, folder = found
+    tests = {r.test for r in result.rows}
+    assert tests == {t.name for t in suite.TESTS["one-dimensional"]}
+    assert result.row("the paper's", "single").reach == pytest.approx(stats.norm.isf(1 / 301))
+    score = result.row("score, twelve scales", "harmonic")
+    assert set(score.z) == {"tail", "soft"}
+    assert score.z["tail"] > 1
+    assert result.best_single("score, twelve scales", "tail") >= score.z["tail"] - 0.5
+    for name in ("suite.json", "suite.md", "suite.png"):
+        assert (folder / name).stat().st_size > 500
+    assert result.counts().startswith("null toys (the paper's: 300; likelihood ratio, four widths: 600; score")
+    assert result.counts() in (folder / "suite.md").read_text()
+    assert result.table()[0][-2:] == ["mean of the first 1", "mean of the other 1"]
+    assert result.table()[1] == ["ideal", "5.00", "4.00", "5.00", "4.00"]
+    assert result.counts() in str(result)
+
+
+def test_what_is_beyond_the_toys_is_marked() -> None:
+    signals = (SuiteSignal("near", 8, 5.0, True), SuiteSignal("far", 60, 4.0, True))
+    row = suite.Row("score", "harmonic", {"near": 1.0, "far": 2.7}, {"near": 0.1, "far": 0.0}, reach=2.7, toys=300)
+    table = suite.SuiteResult("one-dimensional", signals, (row,), 20).table()
+    assert table[0][-1] == "mean"
+    assert table[2] == ["score: harmonic", "1.00 ± 0.10", "≥ 2.70", "≥ 1.85"]
+
+
+def test_the_further_signals_are_what_they_say(rng: np.random.Generator) -> None:
+    for signal in one_dimensional.FURTHER.values():
+        x = signal.sample(20_000, rng)
+        edges = np.array([0.0, 0.05, 0.12, 0.3, 0.5, 1.0, np.inf])
+        fine = np.concatenate([np.linspace(0, 2, 20_001), [np.inf]])
+        fine_null = one_dimensional.EXPECTED * -np.diff(np.exp(-one_dimensional.RATE * fine))
+        wanted = signal.expected(fine_null, fine, signal.events) - (0 if signal.alone else fine_null)
+        sums = np.array([wanted[(fine[:-1] >= a) & (fine[:-1] < b)].sum() for a, b in pairwise(edges)])
+        seen = np.histogram(x, edges)[0] / len(x)
+        np.testing.assert_allclose(seen, sums / sums.sum(), atol=0.02)
+
+
+def test_what_is_not_known_is_refused() -> None:
+    with pytest.raises(InputError, match="choose one of 'one-dimensional'"):
+        lanner.power_suite("lhc")
+    assert CliRunner().invoke(main, ["power", "--suite", "lhc"]).exit_code == 2
+    idle = CliRunner().invoke(main, ["power", "--suite", "dimuon", "--width", "1", "--signal", "s.csv"])
+    assert idle.exit_code == 2
+    assert "leave out signal, width" in idle.output

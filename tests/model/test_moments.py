@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from lanner.errors import NotConvexError
+from lanner.model import moments
+from lanner.model.backend import Arrays
+from lanner.model.features import make_features
+from lanner.model.kernel import GaussianKernel
+from lanner.model.moments import Factored, Moments, second_moment
+from lanner.model.nystrom import choose_pivots
+from tests.conftest import shaped
+
+EVENTS = shaped(3, 2500)
+
+
+@pytest.mark.parametrize("memory", [10**9, 8_000_000], ids=["stored", "streamed"])
+@pytest.mark.parametrize("weighted", ["no", "positive", "some negative"])
+def test_equals_the_dense_sum(memory: int, weighted: str, rng: np.random.Generator, arrays: Arrays) -> None:
+    basis = choose_pivots(EVENTS[:300], GaussianKernel(1.5), trace_error=1e-6, max_rank=300, rng=rng)
+    features = make_features(EVENTS, basis, precision="double", memory=memory, arrays=arrays)
+    assert features.storage == ("stored" if memory > 10**8 else "streamed")
+    weights = {"no": None, "positive": rng.random(1500), "some negative": rng.normal(0.5, 1, 1500)}[weighted]
+    phi = basis.features(EVENTS[200:1700])
+    dense = (phi * (1 if weights is None else weights[:, None])).T @ phi
+    np.testing.assert_allclose(second_moment(features, weights, slice(200, 1700)), dense, atol=1e-6)
+
+
+def test_moments_of_very_many_rows_are_those_of_an_even_part(monkeypatch: pytest.MonkeyPatch, arrays: Arrays) -> None:
+    monkeypatch.setattr(moments, "MOST_ROWS", 10_000)
+    monkeypatch.setattr(moments, "_ROWS", 500)
+    rng = np.random.default_rng(4)
+    events = shaped(3, 40_000)
+    basis = choose_pivots(events[:100], GaussianKernel(1.5), trace_error=1e-3, max_rank=40, rng=rng)
+    features = make_features(events, basis, precision="double", memory=10**9, arrays=arrays)
+    weights = rng.random(40_000)
+    for c in (None, weights):
+        part, whole = Moments.of(features, c), second_moment(features, c) / (40_000 if c is None else weights.sum())
+        assert not np.array_equal(part.second, whole)
+        np.testing.assert_allclose(part.second, whole, atol=0.02 * np.abs(whole).max())
+
+
+def test_a_concave_direction_is_an_error_that_says_what_to_do(arrays: Arrays) -> None:
+    with pytest.raises(NotConvexError, match=r"curvature -5.*raise the penalty"):
+        Factored(np.diag([1.0, -5.0]), 2.0, convex=False, arrays=arrays)
+
+
+def test_the_penalty_can_make_up_for_it(arrays: Arrays) -> None:
+    made = Factored(np.diag([1.0, -5.0]), 6.0, convex=False, arrays=arrays)
+    np.testing.assert_allclose(arrays.get(made.solve(arrays.put(np.array([[7.0], [2.0]])))), [[1.0], [2.0]])

@@ -1,0 +1,179 @@
+import html
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lanner.report.page import render, write_report
+from lanner.run.tune import tune
+from tests.report.showcase import HOSTILE, hostile_report, the_case, the_findings
+
+
+class Page(HTMLParser):
+    """Every element with its attributes, and the text outside of them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "img"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.elements)
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes most of the time, and many tests are about words."""
+    monkeypatch.setattr("lanner.report.page.pictures", lambda *_: [])
+
+
+@pytest.fixture(scope="module")
+def page() -> Page:
+    few = replace(the_findings(), profiles=the_findings().profiles[:2])
+    return Page(render(the_case().result, characterisation=few))
+
+
+def test_it_is_well_formed_and_has_every_figure(page: Page) -> None:
+    assert page.open == []
+    # The null, the importance, two variables and a map.
+    assert page.count("figure") == page.count("svg") == page.count("figcaption") == 5
+
+
+def test_it_loads_and_runs_nothing(page: Page) -> None:
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"script", "link", "iframe", "object", "embed", "img", "base", "form", "foreignobject"}
+    for tag, attributes in page.elements:
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        for name in ("src", "href", "xlink:href", "srcset"):
+            target = attributes.get(name)
+            if target is not None and not target.startswith(("#", "data:image/png;base64,")):
+                assert (tag, target) == ("a", "https://doi.org/10.1140/epjc/s10052-022-10830-y")
+    policy = next(a["content"] for t, a in page.elements if t == "meta" and a.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+
+
+def test_the_verdict_comes_first_and_the_numbers_follow(page: Page) -> None:
+    result = the_case().result
+    verdict = page.text.index(result.verdict())
+    assert verdict < page.text.index("empirical (the result)") < page.text.index("extrapolation")
+    assert f"{result.empirical.exceedances} of 60 toys at or above t" in page.text
+    assert page.text.count("extrapolation") >= 2
+    assert "What this p-value means" in page.text
+    assert "Eur. Phys. J. C 82 (2022) 879" in page.text
+    assert "not corrected for the choice: a description, not a test" in page.text
+    for t in result.reference_draws:
+        assert f"{t:.1f}"[:3] in page.text
+    for name in ("width", "penalty", "seed", "centers"):
+        assert name in page.text
+    assert "numpy" in page.text
+
+
+def test_hostile_names_are_shown_and_do_nothing() -> None:
+    text = hostile_report()
+    page = Page(text)
+    assert page.open == []
+    assert page.count("script") == page.count("img") == 0
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    for name in HOSTILE:
+        assert name in page.text
+    assert "<script>" not in text
+    assert "\x00" not in text
+    assert "\u202e" not in text  # which would turn the rest of the line around
+
+
+def test_without_a_characterisation_the_test_stands_alone() -> None:
+    page = Page(render(the_case().result))
+    assert page.count("figure") == 1
+    assert "Where the learned ratio departs" not in page.text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_every_warning_is_shown() -> None:
+    warnings = ("3 of 40 toys have not converged", "<b>bold</b> & more")
+    page = Page(render(replace(the_case().result, warnings=warnings)))
+    assert all(w in page.text for w in warnings)
+
+
+@pytest.mark.parametrize("t", [-4.0, 0.0, 1e6, float("nan")])
+@pytest.mark.usefixtures("no_figures")
+def test_odd_outcomes_are_told_too(t: float) -> None:
+    result = the_case().result
+    toys = np.append(result.null.statistics[:-2], [np.nan, -3.0])
+    null = replace(result.null, statistics=toys, chi2=None)
+    page = Page(render(replace(result, statistic=t, reference_draws=np.array([t]), null=null)))
+    assert "No χ² fits: 1 toy with t ≤ 0, 1 not finite" in page.text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_law_that_the_toys_contradict_is_called_so() -> None:
+    result = the_case().result
+    assert "do not use it" not in Page(render(result)).text
+    off = replace(result.null, statistics=3 * result.null.statistics)
+    assert "The toys do not confirm it: do not use it." in Page(render(replace(result, null=off))).text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_search_of_the_shape_alone_says_so() -> None:
+    result = the_case().result
+    text = render(replace(result, plan=replace(result.plan, fixed=425)))
+    assert "the shape alone counts" in Page(text).text
+
+
+def test_a_tuning_is_shown_with_its_curves() -> None:
+    reference = np.random.default_rng(1).exponential(size=(3000, 1))
+    tuning = tune(reference, expected=200, penalty=1e-6, seed=1)
+    page = Page(render(the_case().result, tuning=tuning))
+    assert "How the settings were chosen" in page.text
+    assert page.count("figure") == 2
+    assert "smallest at which toys are stable" in page.text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_it_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "report.html"
+    assert write_report(the_case().result, target, title="first") == target
+    before = target.read_text()
+    assert "<title>first</title>" in before
+
+    def fail(*_: object) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="no space"):
+        write_report(the_case().result, target, title="second")
+    assert target.read_text() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_styles_are_not_escaped() -> None:
+    text = render(the_case().result)
+    styles = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert styles is not None
+    assert html.unescape(styles[1]) == styles[1]
+    assert '"Segoe UI"' in styles[1]

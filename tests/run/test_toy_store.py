@@ -1,0 +1,147 @@
+import errno
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lanner.errors import FileError, StoreError, StoreWarning
+from lanner.run.toy_store import Batch, ToyStore, array_digest, fingerprint
+
+DESCRIPTION = {"events": "abc", "width": 0.3, "seed": 1}
+
+
+def batch(first: int, size: int = 4) -> Batch:
+    return Batch(
+        first,
+        first + np.arange(2.0 * size).reshape(2, size),
+        np.ones((2, size), bool),
+        np.full((2, size), 5),
+        np.ones((3, 2), np.float32),
+    )
+
+
+def open_store(folder: Path, **changes: object) -> ToyStore:
+    return ToyStore(folder, DESCRIPTION | changes, batch_size=4)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert store.read(4) is None
+    store.write(batch(4))
+    found = open_store(tmp_path).read(4)
+    assert found is not None
+    np.testing.assert_array_equal(found.statistic, batch(4).statistic)
+    np.testing.assert_array_equal(found.coefficients, batch(4).coefficients)
+
+
+def test_nothing_but_whole_files_is_left(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.write(batch(0))
+    with store.claim(4) as mine:
+        assert mine
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["batch-00000000.npz", "store.json"]
+
+
+def test_another_configuration_is_refused_by_what_differs(tmp_path: Path) -> None:
+    open_store(tmp_path)
+    with pytest.raises(StoreError, match=r"another configuration \(width: 0\.3 there, 0\.5 now\)"):
+        open_store(tmp_path, width=0.5)
+
+
+def test_the_grid_of_an_old_store_stays(tmp_path: Path) -> None:
+    open_store(tmp_path)
+    again = ToyStore(tmp_path, DESCRIPTION, batch_size=100)
+    assert again.batch_size == 4
+    assert again.batches(10) == [0, 4, 8]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "garbage", "other store", "empty"])
+def test_a_damaged_batch_is_set_aside_and_made_again(tmp_path: Path, damage: str) -> None:
+    store = open_store(tmp_path / "a")
+    store.write(batch(0))
+    path = tmp_path / "a" / "batch-00000000.npz"
+    if damage == "other store":
+        other = open_store(tmp_path / "b", seed=2)
+        other.write(batch(0))
+        path.write_bytes((tmp_path / "b" / "batch-00000000.npz").read_bytes())
+    else:
+        content = path.read_bytes()
+        path.write_bytes({"truncated": content[:-50], "garbage": b"x" * 500, "empty": b""}[damage])
+    with pytest.warns(StoreWarning, match="set aside as batch-00000000.damaged"):
+        assert store.read(0) is None
+    store.write(batch(0))
+    assert store.read(0) is not None
+
+
+def test_a_batch_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.write(batch(0, size=3))
+    with pytest.warns(StoreWarning, match="not complete"):
+        assert store.read(0) is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "lanner.toys/1"}'])
+def test_a_damaged_description_is_an_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "store.json").write_text(content)
+    with pytest.raises(StoreError, match="damaged"):
+        open_store(tmp_path)
+
+
+def test_another_version_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "store.json").write_text(json.dumps({"format": "lanner.toys/99"}))
+    with pytest.raises(StoreError, match="another version"):
+        open_store(tmp_path)
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path)
+    store.write(batch(0))
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match=r"is full.*safe"):
+        store.write(batch(4))
+    monkeypatch.undo()
+    assert store.read(0) is not None
+    assert store.read(4) is None
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "toys").write_text("")
+    with pytest.raises(StoreError, match="is a file"):
+        open_store(tmp_path / "toys")
+
+
+def _hold(folder: Path, started: object, release: object) -> None:
+    with open_store(folder).claim(0) as mine:
+        assert mine
+        started.set()  # type: ignore[attr-defined]
+        release.wait(20)  # type: ignore[attr-defined]
+
+
+def test_a_claim_keeps_others_out_until_its_holder_dies(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    started, release = context.Event(), context.Event()
+    holder = context.Process(target=_hold, args=(tmp_path, started, release))
+    holder.start()
+    assert started.wait(20)
+    store = open_store(tmp_path)
+    with store.claim(0) as mine:
+        assert not mine
+    holder.kill()
+    holder.join()
+    with store.claim(0) as mine:
+        assert mine
+
+
+def test_digests_tell_samples_apart() -> None:
+    x = np.arange(6.0)
+    assert array_digest(x) == array_digest(x.copy())
+    assert len({array_digest(x), array_digest(x + 1e-15), array_digest(x.reshape(2, 3)), array_digest(x, None)}) == 4
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
