@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from lanner._util.text import markdown_table
-from lanner.comparison import PUBLISHED, Arena, Kernel, Network
+from lanner.comparison import PUBLISHED, ToyPool, Kernel, Network
 from lanner.comparison.tests.network.neural_test import PreparedNetwork
 from lanner.inference.resampling import room_for_data
-from lanner.run.planning import FitOptions
+from lanner.settings import FitSettings
 from synthetic import SHAPES, events
 
 NETWORKS = {"1-D": "one-dimensional", "5-D": "dimuon", "8-D": "susy", "21-D": "higgs"}
@@ -39,10 +39,10 @@ def measure(name: str, toys: int, adam_epochs: int) -> list[str]:
     reference = events(
         shape.dimensions, shape.reference + room_for_data(shape.expected, None), np.random.default_rng(1)
     )
-    arena = Arena.prepare(
+    arena = ToyPool.prepare(
         reference,
         expected=shape.expected,
-        options=FitOptions(
+        options=FitSettings(
             width="auto", penalty=1e-6, statistic="score", seed=1, centers=shape.centers, reference_size=shape.reference
         ),
     )

@@ -101,7 +101,7 @@ def measure(path: Path, point: Point) -> dict[str, Any]:
     reference = check_sample(lanner.read_sample(str(path), memory=budget).sample, "reference", MIN_REFERENCE)
     read = time.perf_counter()
     expected = point.events / 6 if point.workers else point.events / 50
-    options = FitOptions(
+    options = FitSettings(
         statistic=point.statistic, width=WIDTHS[point.features], penalty=1e-6, centers=point.centers, seed=1
     )
     plans = plan_search(reference, None, expected=expected, options=options, memory=budget)

@@ -59,7 +59,7 @@ def test_ctrl_c_while_it_starts(files: Path, tmp_path: Path, seconds: float) -> 
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
     process = started(files, tmp_path / "out", "--toys", "10000000", "--workers", "2")
     # From where the command line itself is imported on: before that nobody could hear a signal.
-    while not any("pydantic_core" in loaded.path for loaded in psutil.Process(process.pid).memory_maps()):
+    while not any("numpy" in loaded.path for loaded in psutil.Process(process.pid).memory_maps()):
         time.sleep(0.01)
     time.sleep(seconds)
     said = interrupted(process)

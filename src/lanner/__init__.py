@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from lanner import errors
 
 if TYPE_CHECKING:
-    from lanner.comparison.compare import Comparison, compare
-    from lanner.comparison.suite_compare import compare_suite
-    from lanner.comparison.suite_power import power_suite
+    from lanner.comparison.compare import compare
+    from lanner.comparison.power import Power, power
+    from lanner.comparison.table import Comparison
     from lanner.comparison.tests.classifier import classifier_test
     from lanner.events import Sample, Scaling
     from lanner.events.io import read_sample
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from lanner.model.ratio import LearnedRatio
     from lanner.paper.datasets.example import write_example
     from lanner.paper.reproduce import reproduce
+    from lanner.paper.suites import compare_suite, power_suite
     from lanner.report.characterise import characterise
     from lanner.report.page import write_report
     from lanner.run.calibration import Calibration, apply, calibrate, load_calibration
     from lanner.run.execution.dask import Dask
-    from lanner.run.power import Power, power
     from lanner.run.result import SearchResult
     from lanner.run.result_io import load_result, save_result
     from lanner.run.search import search
@@ -55,13 +55,13 @@ _WHERE = {
     "load_result": "lanner.run.result_io",
     "characterise": "lanner.report.characterise",
     "write_report": "lanner.report.page",
-    "power": "lanner.run.power",
-    "Power": "lanner.run.power",
+    "power": "lanner.comparison.power",
+    "Power": "lanner.comparison.power",
     "Dask": "lanner.run.execution.dask",
-    "power_suite": "lanner.comparison.suite_power",
+    "power_suite": "lanner.paper.suites",
     "compare": "lanner.comparison.compare",
-    "Comparison": "lanner.comparison.compare",
-    "compare_suite": "lanner.comparison.suite_compare",
+    "Comparison": "lanner.comparison.table",
+    "compare_suite": "lanner.paper.suites",
     "classifier_test": "lanner.comparison.tests.classifier",
     "reproduce": "lanner.paper.reproduce",
     "write_example": "lanner.paper.datasets.example",

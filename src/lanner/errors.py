@@ -9,6 +9,10 @@ class InputError(LannerError, ValueError):
     """The samples or settings given cannot be used as they are."""
 
 
+class UnknownSettingError(InputError, TypeError):
+    """A keyword, a flag or a key of a configuration file that nothing is called by; the nearest names are offered."""
+
+
 class NotConvexError(LannerError, ValueError):
     """Negative event weights outweigh the positive ones: the fit has no minimum."""
 

@@ -95,7 +95,7 @@ def test_the_published_network_is_changed_only_where_asked(
         seen.update(settings)
         raise lanner.errors.InputError("enough")
 
-    monkeypatch.setattr("lanner.comparison.suite_compare.compare_suite", compare_suite)
+    monkeypatch.setattr("lanner.paper.suites.compare_suite", compare_suite)
     run("--suite", "dimuon", "--tests", "network,ks", *words)
     network = seen["tests"][0]
     assert (network.hidden, network.clip, network.optimiser, network.epochs, network.starts) == expected

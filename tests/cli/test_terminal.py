@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lanner.cli.terminal import progress_bar, stage_bar
+from lanner.cli.terminal import progress_bars
 
 
 class Terminal(io.StringIO):
@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 def test_work_is_shown_before_its_amount_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    with stage_bar(quiet=False) as tell:
+    with progress_bars(quiet=False) as tell:
         assert tell is not None
         assert "preparing" in screen.getvalue()
         tell("toys", 3, 10)
@@ -30,8 +30,8 @@ def test_work_is_shown_before_its_amount_is_known(monkeypatch: pytest.MonkeyPatc
 
 def test_there_is_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress_bar("toys", quiet=False) as tell:
+    with progress_bars(quiet=False) as tell:
         assert tell is None
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with progress_bar("toys", quiet=True) as tell:
+    with progress_bars(quiet=True) as tell:
         assert tell is None

@@ -13,7 +13,7 @@ from lanner.comparison import NAMES, BinnedChi2, Classifier, Energy, Kernel, Kno
 from lanner.comparison.runner import Contestant, z_scores
 from lanner.errors import InputError, StoreError
 from lanner.run.toy_maker import ToyRun
-from tests.comparison.arenas import arena_of
+from tests.comparison.pools import pool_of
 
 REFERENCE = np.random.default_rng(0).normal(size=(3000, 2))
 SIGNAL = np.random.default_rng(1).normal(1.5, 0.3, (1000, 2))
@@ -138,7 +138,7 @@ def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law) -> None:
         made = ToyRun(
             law.rvs(1000, random_state=seed)[None], np.ones((1, 1000), bool), np.ones((1, 1000), int), np.empty((0, 0))
         )
-        contestant = Contestant(KolmogorovSmirnov(), arena_of(), None)
+        contestant = Contestant(KolmogorovSmirnov(), pool_of(), None)
         null = contestant.null(made)
         t = contestant.statistic(replace(made, statistics=np.array([[law.isf(stats.norm.sf(4.0))]])))
         found.append(z_scores(t, null)[0])
@@ -146,8 +146,8 @@ def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law) -> None:
 
 
 def test_what_lies_below_all_toys_has_a_finite_z() -> None:
-    contestant = Contestant(KolmogorovSmirnov(), arena_of(), None)
-    made = contestant.toys("null", 50, contestant.arena.scheme.toy)
+    contestant = Contestant(KolmogorovSmirnov(), pool_of(), None)
+    made = contestant.toys("null", 50, contestant.pool.scheme.toy)
     null = contestant.null(made)
     low = contestant.statistic(replace(made, statistics=np.array([[-1e3]])))
     assert z_scores(low, null)[0] == pytest.approx(-null.empirical(np.inf).z_score)

@@ -32,7 +32,7 @@ def test_without_a_width_four_widths_and_three_penalties_are_combined() -> None:
     assert {round(s.deviation, 2) for s in result.combined.scales} == {0.2, 0.7, 2.0}
     assert (result.combined.frozen, len(result.null)) == (100, 200)
     assert 0.01 < result.p_value <= 1
-    said = " ".join(result.plan.chosen)
+    said = " ".join(map(str, result.plan.chosen))
     assert "widths" in said
     assert "penalties" in said
 
@@ -137,10 +137,10 @@ def test_power_of_a_combination() -> None:
     ("settings", "message"),
     [
         ({"statistic": "f-test"}, "choose one of 'likelihood-ratio', 'score'"),
-        ({"combination": "best"}, "choose one of 'smallest'"),
-        ({"width": "narrow"}, "give a number, 'auto'"),
+        ({"combination": "best"}, "choose one of 'harmonic'"),
+        ({"width": "narrow"}, "give a number above 0, such as 0.3, or 'auto'"),
         ({"toys": 30}, "at least 60 toys"),
-        ({"until_z": 9.0}, "between 0 and 6"),
+        ({"until_z": 9.0}, "above 0 and of at most 6"),
     ],
 )
 def test_what_is_not_known_is_refused(settings: dict[str, object], message: str) -> None:

@@ -5,12 +5,12 @@ from lanner.errors import InputError
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, WeightedReferenceScheme, room_for_data
 from lanner.model.weightings import DATA, REFERENCE
 
-BARRED = np.array([3, 50, 999])
+HELD_OUT = np.array([3, 50, 999])
 
 
 def scheme(**changes: object) -> ReferenceScheme:
     settings: dict[str, object] = {
-        "reference": 1000, "data_size": 90, "expected": 100, "fixed": None, "reference_size": 800, "barred": BARRED,
+        "reference": 1000, "data_size": 90, "expected": 100, "fixed": None, "reference_size": 800, "held_out": HELD_OUT,
         "seed": 1,
     }  # fmt: skip
     return ReferenceScheme(**(settings | changes))  # type: ignore[arg-type]
@@ -20,7 +20,7 @@ def test_the_reference_has_the_size_asked_for_and_holds_the_centres() -> None:
     for i in range(20):
         for roles in (scheme().toy(i).roles(), scheme().data(i).roles()):
             assert np.count_nonzero(roles == REFERENCE) == 800
-            assert (roles[BARRED] == REFERENCE).all()
+            assert (roles[HELD_OUT] == REFERENCE).all()
 
 
 def test_toys_leave_the_data_out_and_the_datas_fit_takes_them_all() -> None:
@@ -39,8 +39,8 @@ def test_the_number_of_data_is_poisson_or_fixed() -> None:
 
 def test_every_other_event_is_data_equally_often() -> None:
     often = sum((scheme().toy(i).roles()[:1000] == DATA).astype(int) for i in range(2000))
-    assert often[BARRED].sum() == 0
-    free, mean = np.delete(often, BARRED), 2000 * 100 / 997
+    assert often[HELD_OUT].sum() == 0
+    free, mean = np.delete(often, HELD_OUT), 2000 * 100 / 997
     assert ((free - mean) ** 2 / mean).sum() == pytest.approx(997, abs=4 * (2 * 997) ** 0.5)
 
 
@@ -63,7 +63,7 @@ def test_too_small_a_pool_is_an_error() -> None:
 
 
 def weighted(weights: np.ndarray, source: int = 400) -> WeightedReferenceScheme:
-    return WeightedReferenceScheme(1000, 0, 50.0, None, 500, BARRED, 1, weights=weights, source=source)
+    return WeightedReferenceScheme(1000, 0, 50.0, None, 500, HELD_OUT, 1, weights=weights, n_hit_or_miss=source)
 
 
 def test_weighted_events_become_data_as_often_as_they_weigh(rng: np.random.Generator) -> None:
@@ -75,7 +75,7 @@ def test_weighted_events_become_data_as_often_as_they_weigh(rng: np.random.Gener
 def test_a_weighted_toy_shares_no_event_between_data_and_reference() -> None:
     roles = weighted(np.ones(1000)).toy(0).roles()
     assert np.count_nonzero(roles == REFERENCE) == 500
-    assert (roles[BARRED] == REFERENCE).all()
+    assert (roles[HELD_OUT] == REFERENCE).all()
 
 
 def test_weights_too_uneven_for_hit_or_miss_are_an_error() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 
 from lanner.events import Sample
 from lanner.inference.multiscale import Ladder
-from lanner.run.planning import FitOptions, plan_search
+from lanner.run.prepare import plan_search
+from lanner.settings import FitSettings
 
 EXPECTED, REFERENCE, FRESH = 60, 700, 40
 
@@ -18,9 +19,9 @@ def share_beyond(*, whole: bool) -> float:
         rng = np.random.default_rng(seed)
         sizes = rng.poisson(EXPECTED, FRESH)
         reference, data = (Sample.of(rng.normal(size=(n, 4))) for n in (REFERENCE, int(sizes.sum())))
-        options = FitOptions(statistic="score", width=1.5, penalty=1e-4, centers=60, seed=seed)
-        (plan,) = plan_search(reference, None, expected=EXPECTED, options=options, memory=10**9)
-        ladder = Ladder.prepare([replace(plan, apart=None) if whole else plan], reference, data, memory=10**9)
+        settings = FitSettings(statistic="score", width=1.5, penalty=1e-4, centers=60, seed=seed)
+        (plan,) = plan_search(reference, None, expected=EXPECTED, settings=settings, memory=10**9)
+        ladder = Ladder.prepare([replace(plan, n_held_out=None) if whole else plan], reference, data, memory=10**9)
         (null,) = ladder.fit_toys(range(199))
         ends = REFERENCE + np.cumsum([0, *sizes])
         draws = [

@@ -63,7 +63,7 @@ def test_q_is_t_to_second_order_after_one_step(loss, gather, weighted, monkeypat
     scheme = (
         ReferenceScheme(*sizes)
         if weights is None
-        else WeightedReferenceScheme(*sizes, weights=weights[:5000], source=400)
+        else WeightedReferenceScheme(*sizes, weights=weights[:5000], n_hit_or_miss=400)
     )
     draws = [scheme.toy(0), scheme.toy(1), scheme.data(0)]
     rho = PENALTY * (REFERENCE_SIZE + EXPECTED) / EXPECTED * {"logistic": 2.0, "extended": 1.0}[loss]

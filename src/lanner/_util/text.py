@@ -108,3 +108,13 @@ def with_nearest(missing: Iterable[str], known: Iterable[str]) -> str:
         near = [lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
         items.append(f"{name!r} (nearest: {listed(near)})" if near else repr(name))
     return joined(items)
+
+
+def nearest_hint(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known ones, or all of them where none is near.
+
+    >>> nearest_hint("widht", ["width", "penalty"]), nearest_hint("x", ["width", "penalty"])
+    ('; nearest: width', '; known: penalty, width')
+    """
+    near = difflib.get_close_matches(name, known := sorted(known))
+    return f"; nearest: {', '.join(near)}" if near else f"; known: {', '.join(known)}"

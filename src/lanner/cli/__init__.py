@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,8 @@ import click
 
 from lanner.cli.comparing import compare
 from lanner.cli.experiments import example, generate, reproduce, run_suite
-from lanner.cli.options import (
-    common_options,
-    configured,
-    data_option,
-    expected_option,
-    fit_options,
-    moved_options,
-    null_option,
-    reference_option,
-    refuse_idle,
-    sample_options,
-    toys_option,
-    until_options,
-    worker_options,
-)
-from lanner.cli.terminal import plain_errors, progress_bar
+from lanner.cli.options import FIT, SAMPLES, UNTIL, WORKERS, common_flags, configured, flags, moved_flags, refuse_idle
+from lanner.cli.terminal import plain_errors, progress_bars
 
 
 class _InOrder(click.Group):
@@ -49,31 +36,30 @@ main.add_command(generate)
 
 
 @main.command()
-@reference_option
-@expected_option
-@sample_options
-@fit_options
-@click.option("--output", metavar="DIR", help="Write config.yaml and tuning.svg here.")
-@common_options
-def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+@flags("reference", "expected", *SAMPLES, *FIT, "output", output="Write config.yaml and tuning.svg here.")
+@common_flags
+def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Choose width, penalty and number of centres from the reference alone."""
     with plain_errors(quiet=quiet):
         import lanner
         from lanner.cli.config import write_config
         from lanner.cli.jobs import expected_of, read_reference
 
-        config = configured(config_file, flags, needed=("reference", "expected"))
+        config = configured(config_file, given, needed=("reference", "expected"))
         reference = read_reference(config).sample
-        options = {k: v for k, v in config.fit_options().items() if k not in ("null", "statistic", "combination")}
-        with progress_bar("tuning", quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             tuning = lanner.tune(
-                reference, expected=expected_of(config), memory=config.memory, progress=progress, **options
+                reference,
+                expected=expected_of(config),
+                memory=config.memory,
+                progress=progress,
+                **config.fit_keywords(),
             )
         click.echo(json.dumps(tuning.to_dict()) if as_json else str(tuning))
         if config.output:
             from lanner.report.plots.tuning import write_tuning
 
-            settings = config.model_dump(exclude_none=True, exclude_defaults=True, mode="json") | tuning.settings()
+            settings = config.to_dict() | tuning.settings()
             settings.pop("output")
             written = write_config(Path(config.output) / "config.yaml", settings)
             figure = write_tuning(tuning, Path(config.output) / "tuning.svg")
@@ -81,36 +67,31 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> N
 
 
 @main.command()
-@reference_option
-@expected_option
-@sample_options
-@fit_options
-@toys_option
-@worker_options
-@click.option("--output", metavar="DIR", help="Where to keep the calibration.")
-@common_options
-def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+@flags("reference", "expected", *SAMPLES, *FIT, "toys", *WORKERS, "output", output="Where to keep the calibration.")
+@common_flags
+def calibrate(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make and keep the null toys of a reference, to apply to data later."""
     with plain_errors(quiet=quiet):
         import lanner
+        from lanner.cli.config import executor_chosen
         from lanner.cli.jobs import expected_of, read_reference
 
-        config = configured(config_file, flags, needed=("reference", "expected", "output"))
+        config = configured(config_file, given, needed=("reference", "expected", "output"))
         expected = expected_of(config)
         if expected is None:
             raise lanner.errors.InputError("a calibration needs a number: give --expected N")
         assert config.output is not None
-        with progress_bar("toys", quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             made = lanner.calibrate(
                 read_reference(config).sample,
                 expected=expected,
                 output=config.output,
                 toys=config.toys,
                 memory=config.memory,
-                executor=config.executor_chosen(),
+                executor=executor_chosen(config),
                 device=config.device,
                 progress=progress,
-                **config.fit_options(),
+                **config.fit_keywords(),
             )
         scales = [
             {"width": p.width, "penalty": p.penalty, "mean": float(t.mean()), "spread": float(t.std(ddof=1))}
@@ -125,29 +106,22 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **flags: Any)
 
 
 @main.command()
-@reference_option
-@data_option
-@expected_option
-@sample_options
-@fit_options
-@toys_option
-@worker_options
-@until_options
-@null_option
-@click.option("--output", metavar="DIR", help="Where to write result.json, report.html and the toys.")
-@common_options
-def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+@flags("reference", "data", "expected", *SAMPLES, *FIT, "null", "toys", *UNTIL, *WORKERS)
+@flags("output", output="Where to write result.json, report.html and the toys.")
+@common_flags
+def search(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Test whether the data follow the reference, and report where they do not."""
     with plain_errors(quiet=quiet):
         import lanner
+        from lanner.cli.config import executor_chosen
         from lanner.cli.jobs import Files, check_folder, expected_of, finish, read_like, read_reference
 
-        config = configured(config_file, flags, needed=("reference", "data", "expected", "output"))
-        refuse_idle(flags, config)
+        config = configured(config_file, given, needed=("reference", "data", "expected", "output"))
+        refuse_idle(given, config)
         reference = read_reference(config)
         files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
         check_folder(Path(config.output or "."), files.data)
-        with progress_bar("toys", quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             result = lanner.search(
                 files.reference.sample,
                 files.data.sample,
@@ -157,10 +131,10 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) ->
                 p_precision=config.p_precision,
                 output=config.output,
                 memory=config.memory,
-                executor=config.executor_chosen(),
+                executor=executor_chosen(config),
                 device=config.device,
                 progress=progress,
-                **config.fit_options(),
+                **config.fit_keywords(),
             )
         assert config.output is not None
         result, report = finish(result, config, files, Path(config.output))
@@ -169,19 +143,15 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **flags: Any) ->
 
 @main.command()
 @click.argument("calibration", type=click.Path(file_okay=False))
-@data_option
-@click.option("--expected", metavar="N", type=float, help="Checked against the calibration.")
-@sample_options
-@click.option("--memory", metavar="SIZE")
-@click.option("--output", metavar="DIR", help="Where to write result.json.")
-@common_options
-def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+@flags("data", "expected", *SAMPLES, "memory", "output", expected="Checked against the calibration.")
+@common_flags
+def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Test data against a calibration that was kept."""
     with plain_errors(quiet=quiet):
         import lanner
         from lanner.cli.jobs import Files, check_folder, finish, read_like, reference_of
 
-        config = configured(config_file, flags, needed=("data",))
+        config = configured(config_file, given, needed=("data",))
         kept = lanner.load_calibration(calibration)
         data = read_like(config, config.data, kept.plan.names, "data")
         expected = None if config.expected is None else float(config.expected)
@@ -190,7 +160,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
             folder = Path(config.output)
             check_folder(folder, data)
             reference = reference_of(kept, config)
-            config = config.model_copy(update={"reference": str(Path(calibration) / "reference.npz")})
+            config = replace(config, reference=(str(Path(calibration) / "reference.npz"),))
             result, report = finish(result, config, Files(reference, data), folder)
             click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
         else:
@@ -201,7 +171,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
 @click.argument("folder", type=click.Path(file_okay=False))
 @click.option("--variable", "variables", multiple=True, help="A variable to show (default: all); several times.")
 @click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
-@moved_options
+@moved_flags
 @click.option("--figures", metavar="DIR", help="Where to write the figures (default: FOLDER/figures).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--quiet", is_flag=True)
@@ -233,7 +203,7 @@ def inspect(
 @click.option("--output", metavar="FILE", help="Where to write (default: FOLDER/report.html).")
 @click.option("--title", help="Title of the report.")
 @click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
-@moved_options
+@moved_flags
 @click.option("--quiet", is_flag=True)
 def report(
     folder: str, output: str | None, title: str | None, extra: tuple[str, ...], quiet: bool, **moved: str | None
@@ -257,40 +227,27 @@ def report(
     type=click.Choice(["one-dimensional", "dimuon"]),
     help="Measure several tests on a named suite of signals, instead of one test on a signal of your own.",
 )
-@reference_option
-@click.option("--signal", metavar="FILE", help="Signal sample.")
-@expected_option
-@click.option("--signal-events", metavar="S1,S2,...", help="Mean numbers of signal events to try.")
-@click.option(
-    "--signal-alone",
-    is_flag=True,
-    default=None,
-    help="The signal is a model of all data: toy data are drawn from it alone, not added to the reference.",
-)
-@click.option("--experiments", type=int, help="Toy data sets per strength (default: 100).")
-@sample_options
-@fit_options
-@toys_option
-@worker_options
-@click.option("--output", metavar="DIR", help="Where to keep the null toys and power.json.")
-@common_options
-def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None, **flags: Any) -> None:
+@flags("reference", "signal", "expected", "signal_events", "signal_alone", "experiments", *SAMPLES, *FIT, "toys")
+@flags(*WORKERS, "output", output="Where to keep the toys and power.json.")
+@common_flags
+def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None, **given: Any) -> None:
     """Inject a signal at several strengths: how likely is a search to find it?"""
     if suite is not None:
-        run_suite(suite, configured(config_file, flags), as_json=as_json, quiet=quiet)
+        run_suite(suite, configured(config_file, given), as_json=as_json, quiet=quiet)
         return
     with plain_errors(quiet=quiet):
         import lanner
         from lanner._util.files import write_atomically
+        from lanner.cli.config import executor_chosen
         from lanner.cli.jobs import expected_of, read_like, read_reference
 
-        config = configured(config_file, flags, needed=("reference", "signal", "expected", "signal_events"))
+        config = configured(config_file, given, needed=("reference", "signal", "expected", "signal_events"))
         reference = read_reference(config)
         expected = expected_of(config)
         if expected is None:
             raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
         assert config.signal_events is not None
-        with progress_bar("toys and experiments", quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             found = lanner.power(
                 reference.sample,
                 read_like(config, config.signal, reference.sample.names, "signal").sample,
@@ -301,10 +258,10 @@ def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None
                 experiments=config.experiments,
                 output=config.output,
                 memory=config.memory,
-                executor=config.executor_chosen(),
+                executor=executor_chosen(config),
                 device=config.device,
                 progress=progress,
-                **config.fit_options(),
+                **config.fit_keywords(),
             )
         text = json.dumps(found.to_dict(), indent=1)
         if config.output:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lanner.cli.config import Config
-from lanner.cli.options import (
-    common_options,
-    configured,
-    data_option,
-    expected_option,
-    network_options,
-    numbers_given,
-    reference_option,
-    sample_options,
-    suite_seed,
-)
-from lanner.cli.terminal import plain_errors, stage_bar
+from lanner.cli.options import NETWORK, SAMPLES, common_flags, configured, flags, numbers_given, suite_seed
+from lanner.cli.terminal import plain_errors, progress_bars
+from lanner.settings import RunSettings
 
 
 @click.command()
@@ -31,23 +22,22 @@ from lanner.cli.terminal import plain_errors, stage_bar
 )
 @click.option("--signals", metavar="A,B,...", help="Some signals of the suite (default: all).")
 @click.option("--share", type=float, default=1.0, help="A smaller version of the suite, such as 0.1 of its events.")
-@reference_option
-@click.option("--signal", metavar="FILE", help="Signal sample to inject.")
-@click.option("--signal-events", metavar="S1,S2,...", help="Mean numbers of signal events to try.")
-@click.option("--signal-alone", is_flag=True, default=None, help="The signal is a model of all data.")
-@data_option
-@expected_option
-@click.option("--tests", metavar="A,B,...", help="Tests (default: all but the slow ones; --list names them).")
+@flags("reference", "signal", "signal_events", "signal_alone", "data", "expected", "tests")
 @click.option("--list", "listed", is_flag=True, help="Name the tests and stop.")
-@click.option("--toys", type=int, help="Null toys of each test (default: 1000).")
-@click.option("--experiments", type=int, help="Toy data sets per signal (default: 100).")
-@click.option("--reference-size", type=int, help="Reference events of each toy (default: all, less room for its data).")
-@network_options
-@click.option("--seed", type=int, help="One seed for all random numbers.")
-@click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free).")
-@sample_options
-@click.option("--output", metavar="DIR", help="Where to keep all toys, the table and the figure.")
-@common_options
+@flags(
+    "toys",
+    "experiments",
+    "scaling",
+    "reference_size",
+    *NETWORK,
+    "seed",
+    "memory",
+    *SAMPLES,
+    "output",
+    toys="Null toys of each test (default: 1000).",
+    output="Where to keep all toys, the table and the figure.",
+)
+@common_flags
 def compare(
     config_file: str | None,
     as_json: bool,
@@ -56,7 +46,7 @@ def compare(
     signals: str | None,
     share: float,
     listed: bool,
-    **flags: Any,
+    **given: Any,
 ) -> None:
     """Set several tests against a signal, or against data, on the same toys: what each finds and what it costs.
 
@@ -69,29 +59,29 @@ def compare(
 
             click.echo(text_table([[name, WORDS[name]] for name in NAMES]))
             return
-        config = configured(config_file, flags, needed=() if suite else ("reference", "expected"))
-        given = (config.reference, config.data, config.signal, config.signal_events, config.expected)
+        config = configured(config_file, given, needed=() if suite else ("reference", "expected"))
+        of_a_run = (config.reference, config.data, config.signal, config.signal_events, config.expected)
         if suite is None and (signals is not None or share != 1.0):
             raise click.UsageError("--signals and --share are those of a suite: give --suite")
-        if suite is not None and any(x is not None for x in given):
+        if suite is not None and any(x is not None for x in of_a_run):
             raise click.UsageError("a suite has its own reference and signals: leave --reference and the like out")
-        with stage_bar(quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             found = _suite(suite, signals, share, config, progress) if suite else _files(config, progress)
         click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
         if config.output and not as_json:
             click.echo(f"table and figure: {Path(config.output) / 'compare.md'}, {Path(config.output) / 'compare.png'}")
 
 
-def _suite(suite: str, signals: str | None, share: float, config: Config, progress: Any) -> Any:
+def _suite(suite: str, signals: str | None, share: float, config: RunSettings, progress: Any) -> Any:
     from lanner.comparison import PUBLISHED
-    from lanner.comparison.suite_compare import compare_suite
+    from lanner.paper.suites import compare_suite
 
-    config = config.model_copy(update={"seed": suite_seed(config)})
+    config = replace(config, seed=suite_seed(config))
     chosen = None if signals is None else [s.strip() for s in signals.split(",")]
     return compare_suite(suite, signals=chosen, share=share, progress=progress, **_settings(config, *PUBLISHED[suite]))
 
 
-def _files(config: Config, progress: Any) -> Any:
+def _files(config: RunSettings, progress: Any) -> Any:
     import lanner
     from lanner.cli.jobs import expected_of, read_like, read_reference
 
@@ -106,13 +96,14 @@ def _files(config: Config, progress: Any) -> Any:
         expected=expected_of(config),
         signal_events=config.signal_events,
         alone=config.signal_alone,
+        scaling=config.scaling,
         progress=progress,
         **samples,
         **_settings(config, (4,), None),
     )
 
 
-def _settings(config: Config, hidden: tuple[int, ...], clip: float | None) -> dict[str, Any]:
+def _settings(config: RunSettings, hidden: tuple[int, ...], clip: float | None) -> dict[str, Any]:
     """What is said; the network with what was asked for, where that differs from these layers and clipping."""
     from lanner.comparison import DEFAULT, Network
 

@@ -9,18 +9,16 @@ from typing import Any
 
 import click
 
-from lanner.cli.config import Config
-from lanner.cli.options import numbers_given, suite_seed
-from lanner.cli.terminal import plain_errors, progress_bar, stage_bar
+from lanner.cli.config import executor_chosen
+from lanner.cli.options import WORKERS, numbers_given, suite_seed
+from lanner.cli.terminal import plain_errors, progress_bars
+from lanner.settings import RunSettings
 
 EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
 _PROCESSES = click.option(
     "--processes", type=int, default=os.cpu_count() or 1, show_default="all cores", help="Generate in parallel."
 )
-_OF_A_SUITE = {
-    "toys", "experiments", "output", "memory", "seed", "device", "executor", "scheduler", "workers", "threads",
-    "tls_ca", "tls_cert", "tls_key",
-}  # fmt: skip
+_OF_A_SUITE = {"toys", "experiments", "output", "memory", "seed", *WORKERS}
 
 
 @click.command()
@@ -82,7 +80,7 @@ def generate(
                 raise click.UsageError("the 1-D example has no cuts and no energy")
             columns = module.generate(**settings)
         else:
-            with progress_bar("events", quiet=quiet) as progress:
+            with progress_bars(quiet=quiet) as progress:
                 columns = module.generate(processes=processes, progress=progress, **settings)
             note["settings"] = module.settings(
                 settings["signal"] or "background", **{k: v for k, v in settings.items() if k in ("cuts", "energy")}
@@ -147,25 +145,25 @@ def reproduce(
         options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
         if samples is not None:
             options["folder"] = Path(samples)
-        with stage_bar(quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             found = lanner.reproduce(name, library=Library(name, **options), progress=progress, **settings)
         click.echo(f"{found}\nresults: {found.page}")
 
 
-def run_suite(name: str, config: Config, *, as_json: bool, quiet: bool) -> None:
+def run_suite(name: str, config: RunSettings, *, as_json: bool, quiet: bool) -> None:
     """`lanner power --suite`: what several tests find of a suite of signals."""
     with plain_errors(quiet=quiet):
         import lanner
 
-        idle = sorted(config.model_fields_set - _OF_A_SUITE)
+        idle = sorted(config.given - _OF_A_SUITE)
         if idle:
             raise click.UsageError(f"a suite has its own samples and tests: leave out {', '.join(idle)}")
-        with stage_bar(quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             found = lanner.power_suite(
                 name,
                 output=config.output,
                 memory=config.memory,
-                executor=config.executor_chosen(),
+                executor=executor_chosen(config),
                 device=config.device,
                 seed=suite_seed(config),
                 progress=progress,

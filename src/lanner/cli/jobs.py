@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lanner.cli.config import Config, check_settings_of, load_config, write_config
+from lanner.cli.config import load_config, write_config
 from lanner.errors import InputError
 from lanner.events.io import Events, read_sample
 from lanner.report.characterise import Characterisation, characterise
@@ -15,6 +15,7 @@ from lanner.run.calibration import Calibration
 from lanner.run.result import SearchResult
 from lanner.run.result_io import load_result, save_result
 from lanner.run.toy_store import sample_digest
+from lanner.settings import RunSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,51 +26,53 @@ class Files:
     data: Events
 
 
-def read_reference(config: Config) -> Events:
+def read_reference(config: RunSettings) -> Events:
     """The reference of a run."""
     assert config.reference is not None
     return read_sample(
-        config.reference,
-        features=config.features,
+        list(config.reference),
+        features=_listed(config.features),
         weight=config.weight,
         where=config.where,
-        extra=tuple(config.extra),
+        extra=config.extra,
         drop_nan=config.drop_nan,
         label="reference",
         memory=config.memory,
     )
 
 
-def read_like(config: Config, source: Any, names: tuple[str, ...], label: str) -> Events:
+def read_like(config: RunSettings, source: Any, names: tuple[str, ...], label: str) -> Events:
     """Another sample, with the reference's features and without weights."""
     return read_sample(
-        source,
-        features=config.features or list(names),
+        list(source),
+        features=_listed(config.features) or list(names),
         where=config.where,
-        extra=tuple(config.extra),
+        extra=config.extra,
         drop_nan=config.drop_nan,
         label=label,
         memory=config.memory,
     )
 
 
-def reference_of(calibration: Calibration, config: Config) -> Events:
+def reference_of(calibration: Calibration, config: RunSettings) -> Events:
     """The reference that a calibration keeps, with extra variables made from its features."""
     sample = calibration.reference
     columns = dict(zip(sample.names, sample.features.T, strict=True))
-    events = read_sample(
-        columns, features=list(sample.names), extra=tuple(config.extra), label="calibration's reference"
-    )
+    events = read_sample(columns, features=list(sample.names), extra=config.extra, label="calibration's reference")
     return replace(events, sample=sample, description=f"calibration {calibration.folder}")
 
 
-def expected_of(config: Config) -> float | None:
+def _listed(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else list(names)
+
+
+def expected_of(config: RunSettings) -> float | None:
     """N(0), or None where only the shape is tested."""
     return None if config.expected == "observed" else float(config.expected)  # type: ignore[arg-type]
 
 
 def finish(
-    result: SearchResult, config: Config, files: Files, folder: Path, *, tuning: Any = None
+    result: SearchResult, config: RunSettings, files: Files, folder: Path, *, tuning: Any = None
 ) -> tuple[SearchResult, Path]:
     """Write the result, its configuration and its report; returns the result with its inputs and the report's path."""
     inputs = (("reference", files.reference.description), ("data", files.data.description))
@@ -80,7 +83,7 @@ def finish(
     )
     result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped))
     save_result(result, folder)
-    write_config(folder / "config.yaml", config.model_dump(exclude_none=True, mode="json"))
+    write_config(folder / "config.yaml", config.to_dict())
     report = write_report(result, folder / "report.html", characterisation=describe(result, files), tuning=tuning)
     return result, Path(report)
 
@@ -117,15 +120,15 @@ def reopen(
     extra: tuple[str, ...] = (),
     reference_file: str | None = None,
     data_file: str | None = None,
-) -> tuple[Config, Files]:
+) -> tuple[RunSettings, Files]:
     """Read the samples of a finished run again, from where its configuration or the user says they are."""
     path = folder / "config.yaml"
     if not path.exists():
         raise InputError(f"{folder} holds no config.yaml, which says where its samples are; run the search again")
-    config = check_settings_of(load_config(path))
-    features = config.features or list(result.plan.names)
-    moved = {k: v for k, v in (("reference", reference_file), ("data", data_file)) if v is not None}
-    config = config.model_copy(update={"extra": [*config.extra, *extra], "features": features} | moved)
+    config = RunSettings.of(load_config(path))
+    moved: dict[str, Any] = {k: v for k, v in (("reference", reference_file), ("data", data_file)) if v is not None}
+    features = config.features or result.plan.names
+    config = replace(config, extra=(*config.extra, *extra), features=features, **moved)
     reference = read_reference(config)
     assert config.data is not None
     return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lanner.errors import LannerError, LannerWarning
+from lanner.settings import DECLARED
 
-Progress = Callable[[int, int], None]
+if TYPE_CHECKING:
+    from lanner.typing import Progress
+
+_IN_PYTHON = re.compile(rf"\b({'|'.join(DECLARED)})=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s,;:)]*)")
+
+
+def in_flags(text: str) -> str:
+    """A message in the spelling of the command line.
+
+    >>> in_flags("newton_steps=0: give 1, or null='permutation', or expected=None")
+    '--newton-steps 0: give 1, or --null permutation, or --expected observed'
+    """
+
+    def flag(found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        value = {"None": "observed" if name == "expected" else "none"}.get(value, value)
+        value = value if " " in value else value.strip("'\"")
+        return f"--{name.replace('_', '-')} {value}".rstrip()
+
+    return _IN_PYTHON.sub(flag, text)
 
 
 @contextmanager
-def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """A bar with the time left on stderr; nothing where quiet, or where stderr is not a terminal."""
-    with stage_bar(quiet=quiet) as tell:
-        yield None if tell is None else lambda done, total: tell(what, done, total)
-
-
-@contextmanager
-def stage_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """The same for work in stages, each with a bar of its own."""
+def progress_bars(*, quiet: bool) -> Iterator[Progress | None]:
+    """A bar with the time left on stderr for each kind of work; none where quiet, or stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -33,11 +47,11 @@ def stage_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bars
 
     columns = (
         TextColumn("{task.description}"),
@@ -47,7 +61,7 @@ def stage_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
         preparing = bar.add_task("preparing", total=None)
 
@@ -66,7 +80,7 @@ def plain_errors(*, quiet: bool) -> Iterator[None]:
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         if not quiet and issubclass(category, LannerWarning):
-            click.echo(f"Warning: {message}", err=True)
+            click.echo(f"Warning: {in_flags(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", LannerWarning)
@@ -74,7 +88,7 @@ def plain_errors(*, quiet: bool) -> Iterator[None]:
         try:
             yield
         except LannerError as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(f"Error: {in_flags(str(error))}", err=True)
             sys.exit(1)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lanner._util.files import write_atomically
-from lanner._util.text import at_most, markdown_table, text_table, three_digits
-from lanner.comparison.protocol import Arena, Test
+from lanner._util.progress import as_progress
+from lanner.comparison.protocol import Test
 from lanner.comparison.registry import DEFAULT, SUPERVISED, named_tests
-from lanner.comparison.runner import Contestant, z_scores
-from lanner.comparison.tests.network.neural_test import Network
-from lanner.comparison.tests.network.torch_module import need_torch
+from lanner.comparison.runner import TestRunner
+from lanner.comparison.significance import NullOfTest, found_of
+from lanner.comparison.table import Comparison, Row
 from lanner.comparison.tests.supervised import Supervised
+from lanner.comparison.toy_pool import DataAsToy, NullToys, SignalToys, ToyPool
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.inference.null import Null
-from lanner.model.fit import MIN_DATA
-from lanner.run.planning import FitOptions, check_count, check_expected, check_ratio, check_sample
-from lanner.run.toy_maker import stage
-from lanner.run.toy_store import array_digest
-
-Progress = Callable[[str, int, int], None]
-LEVELS = (2.0, 3.0)
+from lanner.model.fit import MIN_DATA, check_expected
+from lanner.run.frozen import Combiner
+from lanner.run.prepare import check_count, check_ratio, check_strengths, checked_sample
+from lanner.run.toy_maker import ToyRun
+from lanner.settings import FitSettings, checked, spelled_out
+from lanner.typing import PathLike, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,109 +34,13 @@ class Signal:
     """A signal to be found: its events and their mean number, added to the reference or (alone) all there is."""
 
     label: str
-    sample: Any
+    sample: Sample
     events: float
     alone: bool = False
     ideal: Test | None = None  # a test that knows it; without one, boosted trees that learn it
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a test makes of a signal: 16 %, 50 % and 84 % of Z, and how often it reaches a level."""
-
-    signal: str
-    signal_events: float
-    z: tuple[float, float, float]
-    probability: tuple[float, ...]  # of LEVELS
-
-
-@dataclass(frozen=True)
-class Row:
-    """One test: what it finds, or what it says of the data, and what it costs."""
-
-    test: str
-    toys: int  # that its p-values are counted on
-    reach: float  # the largest Z that these can show; beyond it a fitted tail is quoted
-    most: float  # the largest Z that the tail can show, or, without one, the toys
-    unsettled: int  # toys whose training or fit did not end
-    seconds_preparing: float
-    seconds_per_toy: float
-    found: tuple[Found, ...] = ()
-    p_value: float | None = None
-    p_interval: tuple[float, float] | None = None
-    z_score: float | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A table of tests."""
-
-    rows: tuple[Row, ...]
-    experiments: int
-
-    def row(self, test: str) -> Row:
-        """One of the rows."""
-        for row in self.rows:
-            if row.test == test:
-                return row
-        raise InputError(f"test {test!r} was not compared; there are {', '.join(r.test for r in self.rows)}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
-        found = {"levels": list(LEVELS)} | asdict(self)
-        for row in found["rows"]:
-            if not np.isfinite(row["seconds_per_toy"]):
-                row["seconds_per_toy"] = None  # nothing was made here
-        return found
-
-    def table(self) -> list[list[str]]:
-        """Header and rows."""
-        signals = list(dict.fromkeys((f.signal, f.signal_events) for r in self.rows for f in r.found))
-        header = ["test"]
-        for name, events in signals:
-            header += [f"{name} {events:g}: Z (16 %, 84 %)", *(f"P({level:g}σ)" for level in LEVELS)]
-        if not signals:
-            header += ["p-value", "95 % interval", "Z"]
-        header += ["null toys", "reach", "ms per toy", "preparing"]
-        lines = [header + (["not converged"] if any(r.unsettled for r in self.rows) else [])]
-        for row in self.rows:
-            cells = [row.test]
-            by_signal = {(f.signal, f.signal_events): f for f in row.found}
-            for signal in signals:
-                f = by_signal.get(signal)
-                if f is None:
-                    cells += [""] * (1 + len(LEVELS))
-                    continue
-                low, middle, high = f.z
-                # A level beyond what can be shown is not one that is never reached.
-                often = (
-                    f"{p:.0%}" if level <= row.most else "unknown"
-                    for level, p in zip(LEVELS, f.probability, strict=True)
-                )
-                cells += [f"{at_most(middle, row.most)} ({at_most(low, row.most)}, {at_most(high, row.most)})", *often]
-            if not signals:
-                assert row.p_interval is not None
-                far = " (no toy above)" if row.p_interval[0] == 0 else ""
-                cells += [f"{row.p_value:.3g}{far}", "{:.2g} to {:.2g}".format(*row.p_interval), f"{row.z_score:z.2f}"]
-            cells += [
-                str(row.toys),
-                f"{row.reach:.2f}",
-                three_digits(1e3 * row.seconds_per_toy),
-                f"{three_digits(row.seconds_preparing)} s",
-            ]
-            if any(r.unsettled for r in self.rows):
-                cells.append(str(row.unsettled))
-            lines.append(cells)
-        return lines
-
-    def markdown(self) -> str:
-        """The table for a page."""
-        return markdown_table(self.table())
-
-    def __str__(self) -> str:
-        return text_table(self.table())
-
-
+@spelled_out
 def compare(
     reference: Any,
     signal: Any = None,
@@ -152,66 +55,133 @@ def compare(
     scaling: str | None = "standard",
     reference_size: int | None = None,
     seed: int = 0,
-    output: str | Path | None = None,
+    output: PathLike | None = None,
     memory: float | str | None = None,
-    progress: Progress | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> Comparison:
     """Set several tests against a signal, or against data, on the same toys.
 
-    Args:
-        reference: events of the reference model.
-        signal: events of a signal to inject, `signal_events` of them on average (several: each in turn).
-        expected: N(0); None with data: only the shape is tested.
-        data: instead of a signal, data that each test gives its p-value to.
-        alone: the signal is a model of all data.
-        tests: names, or tests of `lanner.comparison` with settings of your own.
-        toys: null toys of each test.
-        experiments: toy data sets with the signal.
-        output: keeps all toys, compare.json, compare.md and compare.png; interrupted, the same call goes on.
-        progress: called with what is being done, how much of it is done and how much there is.
+    Parameters
+    ----------
+    reference : array_like, mapping, data frame or Sample
+        Events of the reference model, one a row, without weights.
+    signal : array_like, mapping, data frame or Sample, optional
+        Events of a signal to inject.
+    expected : float or None
+        N(0), the number of data events that the reference predicts; None with data tests the shape alone.
+    signal_events : float or sequence of float, optional
+        How many signal events to inject on average; several are tried in turn.
+    data : array_like, mapping, data frame or Sample, optional
+        Instead of a signal, data to which each test gives its p-value.
+    alone : bool, default False
+        Whether the signal is a model of all data.
+    tests : sequence of str or Test, optional
+        Names of tests, or tests of `lanner.comparison` with settings of your own. Default: all but the slow ones.
+    toys : int, default 1000
+        Null toys of each test.
+    experiments : int, default 100
+        Toy data sets with the signal.
+    scaling : {"standard", "authors", None}, default "standard"
+        Scaling of the features, learned on the reference.
+    reference_size : int, optional
+        Reference events of each toy. Default: all, less the room for its data.
+    seed : int, default 0
+        One seed, from which all random numbers follow.
+    output : path_like, optional
+        A folder for all toys, compare.json, compare.md and compare.png; interrupted, the same call goes on.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    progress : callable, optional
+        Called with what is being done, how much of it is done and how much there is.
+
+    Returns
+    -------
+    Comparison
+        A row for each test: what it finds, and what it costs.
+
+    Raises
+    ------
+    InputError
+        If the samples, the tests or the numbers cannot be used as they are.
+    StoreError
+        If the folder holds toys of something else.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.normal(size=(2000, 1)), rng.normal(size=(100, 1))
+    >>> found = lanner.compare(reference, data=data, expected=100, tests=["ks", "energy"], toys=60)
+    >>> all(0 < row.p_value <= 1 for row in found.rows)
+    True
     """
-    if toys < 1 or experiments < 1:
-        raise InputError(f"toys={toys}, experiments={experiments}: give numbers of toys, such as 1000 and 100")
-    options = FitOptions(
-        width="auto", penalty=1e-6, scaling=scaling, reference_size=reference_size, seed=seed, statistic="score"
-    )
-    folder = None if output is None else Path(output)
+    toys, experiments = checked("toys", toys), checked("experiments", experiments)
+    settings = shared_settings(scaling=scaling, reference_size=reference_size, seed=seed)
+    folder, told = None if output is None else Path(output), as_progress(progress)
     if (signal is None) == (data is None):
         raise InputError("give either a signal to inject or data to test")
     if data is not None:
-        data = check_sample(data, "data", MIN_DATA)
-        arena = Arena.prepare(reference, data, expected=expected, options=options, memory=memory)
-        check_ratio(arena.plan, arena.reference)
-        check_count(arena.plan, len(data))
-        chosen = [t for t in _ready(tests) if not isinstance(t, str | Supervised)]
-        if not chosen:
-            raise InputError("a supervised test learns from a signal: give one, or choose other tests")
-        rows = [_judge_data(_contestant(test, arena, folder, progress), toys, progress) for test in chosen]
-        result = Comparison(tuple(rows), 0)
+        result = _compare_data(
+            reference, data, expected=expected, tests=tests, toys=toys, settings=settings, output=folder,
+            memory=memory, progress=told,
+        )  # fmt: skip
     else:
-        check_expected(expected)
         if expected is None:
             raise InputError("what a test finds of a signal depends on a number of events: give expected=")
-        means = np.atleast_1d(np.asarray([] if signal_events is None else signal_events, dtype=np.float64))
-        if not len(means) or not (means > 0).all():
+        means = checked("signal_events", [] if signal_events is None else signal_events)
+        if not means or not min(means) > 0:
             raise InputError(f"signal_events={signal_events!r}: give the mean numbers of signal events to inject")
-        sample = check_sample(signal, "signal", 1)
-        signals = [Signal("signal", sample, float(mean), alone) for mean in means]
+        sample = checked_sample(signal, "signal", 1)
         result = compare_signals(
             reference,
-            signals,
-            expected=float(expected),
+            [Signal("signal", sample, mean, alone) for mean in means],
+            expected=check_expected(expected),
             tests=tests,
             toys=toys,
             experiments=experiments,
-            options=options,
+            settings=settings,
             output=folder,
             memory=memory,
-            progress=progress,
+            progress=told,
         )
     if folder is not None:
-        write_comparison(result, folder)
+        write_comparison(result, folder, "compare")
     return result
+
+
+def shared_settings(**changed: Any) -> FitSettings:
+    """The settings of a pool whose toys all tests share, with the paper's width for tests that need one."""
+    return FitSettings(width="auto", penalty=1e-6, statistic="score", **changed)
+
+
+def pool_of_signals(
+    reference: Any, signals: Sequence[Signal], *, expected: float, settings: FitSettings, memory: float | str | None
+) -> tuple[ToyPool, list[range]]:
+    """A pool with the events of all signals, each sample once, and the rows of each signal."""
+    samples = {id(s.sample): s.sample for s in signals}
+    pooled = Sample(np.vstack([s.features for s in samples.values()]), signals[0].sample.names)
+    pool = unweighted(
+        ToyPool.prepare(reference, pooled, expected=expected, settings=settings, label="signal", memory=memory)
+    )
+    return pool, signal_rows(len(pool.reference), signals)
+
+
+def signal_rows(first: int, signals: Sequence[Signal]) -> list[range]:
+    """The rows of each signal in a pool that has each sample once, after the first rows."""
+    places = {}
+    for s in signals:
+        if id(s.sample) not in places:
+            places[id(s.sample)] = range(first, first + len(s.sample))
+            first += len(s.sample)
+        check_strengths([s.events], len(s.sample))
+    return [places[id(s.sample)] for s in signals]
+
+
+def unweighted(pool: ToyPool) -> ToyPool:
+    """The pool, whose reference must have no weights."""
+    if pool.reference.weights is not None:
+        raise InputError("the tests that others use take no event weights: give an unweighted reference")
+    return pool
 
 
 def compare_signals(
@@ -222,57 +192,105 @@ def compare_signals(
     tests: Sequence[str | Test],
     toys: int,
     experiments: int,
-    options: FitOptions,
+    settings: FitSettings,
     output: Path | None,
     memory: float | str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """The same for several signals at once, which share their null toys."""
-    samples = {id(s.sample): Sample.of(s.sample) for s in signals}
-    pooled = replace(next(iter(samples.values())), features=np.vstack([s.features for s in samples.values()]))
-    arena = Arena.prepare(reference, pooled, expected=expected, label="signal", options=options, memory=memory)
-    places, start = {}, len(arena.reference)
-    for key, sample in samples.items():
-        places[key] = range(start, start + len(sample))
-        start += len(sample)
-    for s in signals:
-        if s.events + 5 * s.events**0.5 > len(places[id(s.sample)]):
-            raise InputError(
-                f"signal_events={s.events:g}: give strengths well below the {len(places[id(s.sample)])} events of the "
-                "signal"
-            )
-    rows = []
-    for test in _ready(tests):
-        entered: list[tuple[Test, list[Signal]]]
+    pool, rows = pool_of_signals(reference, signals, expected=expected, settings=settings, memory=memory)
+    made = []
+    for test in named_tests(tests):
         if isinstance(test, str):  # supervised: one for each signal
-            entered = [(_ideal(s, arena, places[id(s.sample)]), [s]) for s in signals]
+            ideal = [
+                judge_signals(_runner(_ideal(s, pool, r), pool, output, progress), [s], [r], toys, experiments)
+                for s, r in zip(signals, rows, strict=True)
+            ]
+            made.append(_merged(ideal))
         else:
-            entered = [(test, list(signals))]
-        made = [
-            _judge_signals(_contestant(t, arena, output, progress), s, places, toys, experiments, progress)
-            for t, s in entered
-        ]
-        rows.append(_merged(made) if isinstance(test, str) else made[0])
-    return Comparison(tuple(rows), experiments)
+            made.append(judge_signals(_runner(test, pool, output, progress), signals, rows, toys, experiments))
+    return Comparison(tuple(made), experiments)
 
 
-def _contestant(test: Test, arena: Arena, folder: Path | None, progress: Progress | None) -> Contestant:
-    return Contestant(test, arena, folder, stage(progress, f"{test.name}, preparing"))
+def judge_signals(
+    runner: TestRunner, signals: Sequence[Signal], rows: Sequence[range], toys: int, experiments: int
+) -> Row:
+    """What a test finds of each signal."""
+    with runner:
+        made = runner.toys("null", toys, NullToys())
+        null = NullOfTest.of(_combiner(runner, made), made, runner.pool.plan.seed)
+        found, unsettled = [], null.null.not_converged
+        for s, r in zip(signals, rows, strict=True):
+            run = runner.toys(f"{s.label}-{s.events:g}", experiments, SignalToys(s.events, s.alone, r))
+            found.append(found_of(s.label, s.events, null.z_scores(null.statistic(run))))
+            unsettled += int(np.count_nonzero(~run.converged.all(axis=0)))
+        return replace(_row(runner, null), unsettled=unsettled, found=tuple(found))
 
 
-def _ready(tests: Sequence[str | Test]) -> list[str | Test]:
-    """Tests by name or as they are; one that cannot run is refused before any toy is made."""
-    found = named_tests(tests)
-    if any(isinstance(test, Network) for test in found):
-        need_torch()
-    return found
+def _compare_data(
+    reference: Any,
+    data: Any,
+    *,
+    expected: float | None,
+    tests: Sequence[str | Test],
+    toys: int,
+    settings: FitSettings,
+    output: Path | None,
+    memory: float | str | None,
+    progress: Progress | None,
+) -> Comparison:
+    data = checked_sample(data, "data", MIN_DATA)
+    number = None if expected is None else check_expected(expected)
+    pool = unweighted(ToyPool.prepare(reference, data, expected=number, settings=settings, memory=memory))
+    check_ratio(pool.plan, pool.reference)
+    check_count(pool.plan, len(data))
+    chosen = [t for t in named_tests(tests) if not isinstance(t, str | Supervised)]
+    if not chosen:
+        raise InputError("a supervised test learns from a signal: give one, or choose other tests")
+    return Comparison(tuple(_judge_data(_runner(test, pool, output, progress), toys) for test in chosen), 0)
 
 
-def _ideal(signal: Signal, arena: Arena, rows: range) -> Test:
+def _judge_data(runner: TestRunner, toys: int) -> Row:
+    with runner:
+        made = runner.toys("null", toys, NullToys())
+        null = NullOfTest.of(_combiner(runner, made), made, runner.pool.plan.seed)
+        run = runner.toys("data", 1, DataAsToy())
+        p = null.null.empirical(float(null.statistic(run)[0]))
+        return replace(
+            _row(runner, null),
+            unsettled=null.null.not_converged + int(not run.converged.all()),
+            p_value=p.p_value,
+            p_interval=p.interval,
+            z_score=max(p.z_score, -null.reach),
+        )
+
+
+def _row(runner: TestRunner, null: NullOfTest) -> Row:
+    """The row of a test before it has found anything."""
+    return Row(
+        runner.test.name,
+        len(null.null),
+        null.reach,
+        null.most,
+        seconds_preparing=runner.seconds_preparing,
+        seconds_per_toy=runner.seconds_per_toy,
+    )
+
+
+def _combiner(runner: TestRunner, made: ToyRun) -> Combiner:
+    """How a test's statistics become one: only several of them need the prepared test to say so."""
+    return Combiner(None, 0) if len(made.statistics) == 1 else runner.prepared.test.combiner(made)
+
+
+def _runner(test: Test, pool: ToyPool, folder: Path | None, progress: Progress | None) -> TestRunner:
+    return TestRunner(test, pool, None if folder is None else folder / test.name, progress=progress)
+
+
+def _ideal(signal: Signal, pool: ToyPool, rows: range) -> Test:
     if signal.ideal is not None:
         return signal.ideal
     name = f"{SUPERVISED}-{signal.label}-{signal.events:g}"
-    first = len(arena.reference)
+    first = len(pool.reference)
     return Supervised(signal.events, signal.alone, rows=(rows.start - first, rows.stop - first), name=name)
 
 
@@ -290,73 +308,10 @@ def _merged(rows: Sequence[Row]) -> Row:
     )
 
 
-def _judge_signals(
-    contestant: Contestant,
-    signals: Sequence[Signal],
-    places: dict[int, range],
-    toys: int,
-    experiments: int,
-    progress: Progress | None,
-) -> Row:
-    scheme, name = contestant.arena.scheme, contestant.test.name
-    made = contestant.toys("null", toys, scheme.toy, stage(progress, f"{name}, null"))
-    null = contestant.null(made)
-    found, unsettled = [], null.not_converged
-    for s in signals:
-        rows = places[id(s.sample)]
-        run = contestant.toys(
-            f"{s.label}-{s.events:g}",
-            experiments,
-            lambda i, s=s, rows=rows: scheme.with_signal(i, s.events, alone=s.alone, rows=rows),  # type: ignore[misc]
-            stage(progress, f"{name}, {s.label} {s.events:g}"),
-            about=[s.label, s.events, s.alone, array_digest(contestant.arena.events[rows.start : rows.stop])],
-        )
-        z = z_scores(contestant.statistic(run), null)
-        low, middle, high = (float(q) for q in np.quantile(z, [0.16, 0.5, 0.84]))
-        found.append(Found(s.label, s.events, (low, middle, high), tuple(float(np.mean(z >= x)) for x in LEVELS)))
-        unsettled += int(np.count_nonzero(~run.converged.all(axis=0)))
-    return Row(
-        name,
-        len(null),
-        null.empirical(np.inf).z_score,
-        _most(null),
-        unsettled,
-        contestant.seconds_preparing,
-        contestant.seconds_per_toy,
-        tuple(found),
-    )
-
-
-def _judge_data(contestant: Contestant, toys: int, progress: Progress | None) -> Row:
-    scheme, name = contestant.arena.scheme, contestant.test.name
-    made = contestant.toys("null", toys, scheme.toy, stage(progress, f"{name}, null"))
-    null = contestant.null(made)
-    digest = array_digest(contestant.arena.events[len(contestant.arena.reference) :])
-    run = contestant.toys("data", 1, scheme.data, stage(progress, f"{name}, data"), about=["data", digest])
-    p = null.empirical(float(contestant.statistic(run)[0]))
-    return Row(
-        name,
-        len(null),
-        null.empirical(np.inf).z_score,
-        _most(null),
-        null.not_converged + int(not run.converged.all()),
-        contestant.seconds_preparing,
-        contestant.seconds_per_toy,
-        p_value=p.p_value,
-        p_interval=p.interval,
-        z_score=max(p.z_score, -null.empirical(np.inf).z_score),
-    )
-
-
-def _most(null: Null) -> float:
-    """The largest Z that can be shown."""
-    return float(z_scores(np.array([np.inf]), null)[0])
-
-
-def write_comparison(result: Comparison, folder: Path) -> None:
-    """compare.json, compare.md and compare.png."""
+def write_comparison(result: Comparison, folder: Path, name: str) -> None:
+    """The table as JSON and Markdown, and its figure."""
     from lanner.comparison.figure import draw_comparison
 
-    write_atomically(folder / "compare.json", json.dumps(result.to_dict(), indent=1))
-    write_atomically(folder / "compare.md", result.markdown() + "\n")
-    draw_comparison(result, folder / "compare.png")
+    write_atomically(folder / f"{name}.json", json.dumps(result.to_dict(), indent=1))
+    write_atomically(folder / f"{name}.md", result.markdown() + "\n")
+    draw_comparison(result, folder / f"{name}.png")

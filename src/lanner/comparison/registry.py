@@ -10,6 +10,7 @@ from lanner.comparison.tests.classifier import Classifier
 from lanner.comparison.tests.kernel import Kernel
 from lanner.comparison.tests.kolmogorov_smirnov import KolmogorovSmirnov
 from lanner.comparison.tests.network.neural_test import Network
+from lanner.comparison.tests.network.torch_module import need_torch
 from lanner.comparison.tests.pairwise import MMD, Energy
 from lanner.errors import InputError
 
@@ -20,7 +21,7 @@ TESTS: dict[str, Callable[[], Test]] = {
     "one-width": lambda: Kernel("one-width", {"width": "auto"}),
     "network": Network,
     "classifier-auc": lambda: Classifier("auc"),
-    "classifier-error": lambda: Classifier("error"),
+    "classifier-balanced-accuracy": lambda: Classifier("balanced-accuracy"),
     "classifier-likelihood-ratio": lambda: Classifier("likelihood-ratio"),
     "mmd": MMD,
     "energy": Energy,
@@ -34,7 +35,7 @@ WORDS = {
     "one-width": "the likelihood ratio at the paper's width",
     "network": "the neural network of the original proposal (needs torch)",
     "classifier-auc": "boosted trees trained on half of the events: area under their ROC curve on the other half",
-    "classifier-error": "the same trees: their error rate",
+    "classifier-balanced-accuracy": "the same trees: the mean share of right calls of both kinds",
     "classifier-likelihood-ratio": "the same trees: the likelihood ratio that they give",
     "mmd": "maximum mean discrepancy with the Gaussian kernel of the paper's width",
     "energy": "energy distance",
@@ -60,4 +61,6 @@ def named_tests(tests: Sequence[str | Test]) -> list[str | Test]:
     twice = {name for name in names if names.count(name) > 1}
     if twice or not names:
         raise InputError(f"tests={names}: give at least one, and each under a name of its own")
+    if any(isinstance(test, Network) for test in found):
+        need_torch()  # refused before any toy is made
     return found

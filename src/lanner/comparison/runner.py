@@ -1,146 +1,51 @@
-"""The toys of one test, kept, timed and judged."""
+"""`TestRunner`: the toys of one test, made by whoever is asked to, kept, timed and judged."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from lanner._util.files import write_atomically
-from lanner.comparison.protocol import Arena, Prepared, Stage, Test
-from lanner.comparison.tests.kernel import PreparedKernel
-from lanner.inference.combination import PMap, frozen_toys
-from lanner.inference.null import Null
-from lanner.inference.seeds import Stream, generator
-from lanner.inference.tail import fit_tail
+from lanner._util.progress import named
+from lanner.comparison.protocol import Prepared, Test
+from lanner.comparison.toy_pool import ToyKind, ToyPool
+from lanner.inference.resampling import ReferenceScheme
 from lanner.model.objective import Solution
-from lanner.model.weightings import Draw
-from lanner.run.execution.local import InProcess
-from lanner.run.frozen import Frozen
-from lanner.run.toy_maker import ToyMaker, ToyRun
-from lanner.run.toy_store import ToyStore
-from lanner.typing import Array
-
-_SKEWNESS = (0.05, 3.0)  # of laws that are tried: 0 is a Gaussian, 2 an exponential
-_ENOUGH = 10  # toys beyond an observed t, to take p from them alone
+from lanner.run.execution.local import Executor, Local, Task, Told, Workers, executor_of
+from lanner.run.toy_maker import ToyMaker, ToyRun, fair_share
+from lanner.run.toy_store import Batch, ToyStore
+from lanner.typing import Progress, ToysEnded
 
 
-class Contestant:
-    """A test in the arena. It is prepared when a toy is first needed that no folder holds."""
+@dataclass(frozen=True, eq=False)
+class ReadyTest:
+    """A prepared test and the scheme by which it takes toys from the pool."""
 
-    def __init__(self, test: Test, arena: Arena, folder: Path | None, preparing: Stage | None = None) -> None:
-        self.test, self.arena = test, arena
-        self._preparing = preparing
-        self._folder = None if folder is None else folder / test.name
-        self._prepared: Prepared | None = None
-        self._how: Frozen | None = None
-        self._scale: Callable[[Array], Array] = np.asarray
-        self._clock = _Clock.read(self._folder)
-
-    @property
-    def prepared(self) -> Prepared:
-        """The test, ready."""
-        if self._prepared is None:
-            start = time.perf_counter()
-            self._prepared = self.test.prepare(self.arena, self._folder, self._preparing)
-            self._clock.preparing = self._clock.preparing or time.perf_counter() - start
-        return self._prepared
-
-    @property
-    def seconds_per_toy(self) -> float:
-        """Measured over the toys that were made, now or in an earlier run."""
-        return self._clock.seconds / self._clock.toys if self._clock.toys else float("nan")
-
-    @property
-    def seconds_preparing(self) -> float:
-        """The one-off cost."""
-        return self._clock.preparing
-
-    def toys(
-        self,
-        label: str,
-        number: int,
-        draw: Callable[[int], Draw],
-        progress: Stage | None = None,
-        *,
-        about: Any = None,
-    ) -> ToyRun:
-        """Toys of one kind by their numbers, from the folder where it has them."""
-        folder = None if self._folder is None else self._folder / label
-        # A store knows the size of its batches; without one the test says, which may take some work.
-        kept = folder is not None and (folder / "store.json").exists()
-        size = number if kept else min(number, self.prepared.batch)
-        store = None if folder is None else ToyStore(folder, self._description(about), batch_size=size)
-
-        def fit(_: None, numbers: Sequence[int], told: Callable[[int], None] | None) -> list[Solution]:
-            prepared = self.prepared
-            checkpoint = None if folder is None else folder / f"batch-{numbers[0]:08d}.training.npz"
-            start = time.perf_counter()
-            made = prepared.statistics([draw(i) for i in numbers], progress=told, checkpoint=checkpoint)
-            self._clock.add(time.perf_counter() - start, len(numbers))
-            nothing = np.empty((0, len(numbers)))
-            return [Solution(nothing, row, made.converged, made.iterations, np.zeros(len(row))) for row in made.values]
-
-        found = ToyMaker(InProcess(None), fit, store, size).first(number, progress)
-        self._clock.write(self._folder)
-        return found
-
-    def null(self, made: ToyRun) -> Null:
-        """The null by which toys are judged: of a combination the toys that did not freeze it."""
-        if len(made.statistics) > 1:
-            assert isinstance(self.prepared, PreparedKernel)
-            kept = frozen_toys(made.statistics.shape[1])
-            self._how = Frozen.of(self.prepared.ladder, self.prepared.combination, made, kept)
-        else:
-            self._how = Frozen(None, 0)
-        t = self._how.null_statistics(made)
-        self._scale = _minus_log_p(t)
-        t = self._scale(t)
-        converged = np.asarray(made.converged[:, self._how.toys :].all(axis=0))
-        rng = generator(self.arena.plan.seed, Stream.CALIBRATION)
-        return Null("reference", t, converged, tail=fit_tail(t, rng=rng))
-
-    def statistic(self, made: ToyRun) -> Array:
-        """What other toys have for a t, once the null is there."""
-        assert self._how is not None
-        return self._scale(self._how.statistic(made.statistics))
-
-    def _description(self, about: Any) -> dict[str, Any]:
-        """What the toys depend on; null toys have nothing `about` them."""
-        own = {"test": self.test.name, "settings": self.test.settings(self.arena), "about": about}
-        return self.arena.description | own
+    test: Prepared
+    scheme: ReferenceScheme
 
 
-def z_scores(t: Array, null: Null) -> Array:
-    """Z of observed t: from the toys where enough lie beyond, from the tail fitted to them further out.
+@dataclass(frozen=True, eq=False)
+class _TestRecipe:
+    """All that a test is prepared from, wherever that happens."""
 
-    A t below all toys has a p of 1, and a Z as low as the toys can tell.
-    """
-    found, lowest, tail = [], -null.empirical(np.inf).z_score, null.trusted_tail
-    for x in t:
-        p = null.empirical(float(x))
-        far = tail is not None and p.exceedances < _ENOUGH and x > tail.threshold
-        found.append(tail.z_score(float(x)) if far and tail is not None else max(p.z_score, lowest))
-    return np.array(found)
+    test: Test
+    pool: ToyPool
+    folder: Path | None = None
+    progress: Progress | None = None
 
-
-def _minus_log_p(null: Array) -> Callable[[Array], Array]:
-    """A scale on which the tails of all tests are alike, and close to an exponential: minus log p of a gamma law.
-
-    Its mean, spread and skewness are those of the toys, so that it may be close to a Gaussian or to an exponential.
-    """
-    spread = float(null.std())
-    if not (np.isfinite(spread) and spread > 0):
-        return np.asarray
-    skewness = float(np.clip(stats.skew(null), *_SKEWNESS))
-    to_log_p = PMap(float(null.mean()), spread, skewness)
-    return lambda t: -to_log_p(np.asarray(t))
+    def prepare(self, memory: int) -> ReadyTest:
+        pool = replace(self.pool, memory=memory)
+        return ReadyTest(self.test.prepare(pool, self.folder, self.progress), pool.scheme)
 
 
 @dataclass
@@ -153,16 +58,125 @@ class _Clock:
 
     @classmethod
     def read(cls, folder: Path | None) -> _Clock:
-        if folder is None or not (folder / "timing.json").exists():
-            return cls()
         try:
-            return cls(**json.loads((folder / "timing.json").read_text()))
+            return cls() if folder is None else cls(**json.loads((folder / "timing.json").read_text()))
         except (OSError, ValueError, TypeError):
             return cls()
-
-    def add(self, seconds: float, toys: int) -> None:
-        self.seconds, self.toys = self.seconds + seconds, self.toys + toys
 
     def write(self, folder: Path | None) -> None:
         if folder is not None and self.toys:
             write_atomically(folder / "timing.json", json.dumps(vars(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class _MakeToys:
+    """Makes toys of one kind by their numbers, wherever it is sent."""
+
+    kind: ToyKind
+    folder: Path | None = None  # for checkpoints of toys that take long
+    clock: _Clock | None = None  # only where toys are made in this process
+
+    def __call__(self, ready: ReadyTest, numbers: Sequence[int], told: ToysEnded | None) -> list[Solution]:
+        checkpoint = None if self.folder is None else self.folder / f"batch-{numbers[0]:08d}.training.npz"
+        start = time.perf_counter()
+        draws = [self.kind(ready.scheme, i) for i in numbers]
+        made = ready.test.statistics(draws, progress=told, checkpoint=checkpoint)
+        if self.clock is not None:
+            self.clock.seconds += time.perf_counter() - start
+            self.clock.toys += len(numbers)
+        learned = np.empty((0, len(numbers))) if made.coefficients is None else made.coefficients
+        rows = zip(made.values, made.converged, made.iterations, strict=True)
+        return [Solution(learned, *row, np.zeros(len(numbers))) for row in rows]
+
+
+@dataclass(eq=False)
+class TestRunner:
+    """A test and the pool it takes toys from. It is prepared when a toy is first needed that no folder holds.
+
+    Used in a `with` block, at whose end the workers go. To the toy maker it is itself the workers.
+    """
+
+    __test__ = False  # not one of pytest's
+
+    test: Test
+    pool: ToyPool
+    folder: Path | None = None
+    executor: Executor | str = "local"
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        self._clock = _Clock.read(self.folder)
+        self._open = ExitStack()
+        self._executor = executor_of(self.executor)
+
+    def __enter__(self) -> TestRunner:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+
+    @cached_property
+    def _workers(self) -> Workers:
+        start = time.perf_counter()
+        recipe = _TestRecipe(self.test, self.pool)
+        if self._is_local:  # a folder and a function could not be sent elsewhere
+            told = named(self.progress, f"{self.test.name}, preparing")
+            recipe = replace(recipe, folder=self.folder, progress=told)
+        workers = self._open.enter_context(self._executor.start(recipe, memory=self.pool.memory))
+        self._clock.preparing = self._clock.preparing or time.perf_counter() - start
+        return workers
+
+    @property
+    def _is_local(self) -> bool:
+        return isinstance(self._executor, Local)
+
+    @property
+    def prepared(self) -> ReadyTest:
+        """The test, ready."""
+        ready: ReadyTest = self._workers.prepared
+        return ready
+
+    @property
+    def number(self) -> int:
+        """How many batches are made at the same time."""
+        return self._workers.number
+
+    def batches(self, task: Task, firsts: Iterator[int], size: int, told: Told) -> Iterator[Batch]:
+        """The batches, of which the first one that is needed prepares the test."""
+        for first in firsts:
+            yield from self._workers.batches(task, chain([first], firsts), size, told)
+
+    @property
+    def seconds_per_toy(self) -> float:
+        """Measured over the toys that were made in this process, now or in an earlier run."""
+        return self._clock.seconds / self._clock.toys if self._clock.toys else float("nan")
+
+    @property
+    def seconds_preparing(self) -> float:
+        """The one-off cost."""
+        return self._clock.preparing
+
+    def toys(self, label: str, number: int, kind: ToyKind) -> ToyRun:
+        """Toys of one kind by their numbers, from the folder where it has them."""
+        folder = self.folder_of(label)
+        # A store knows the size of its batches; without one the test says, which may take some work.
+        kept = folder is not None and (folder / "store.json").exists()
+        size = number if kept else self._batch_size(number)
+        store = None if folder is None else self.open_store(folder, kind, size)
+        task = _MakeToys(kind, folder, self._clock) if self._is_local else _MakeToys(kind)
+        found = ToyMaker(self, task, store, size).first(number, named(self.progress, f"{self.test.name}, {label}"))
+        self._clock.write(self.folder)
+        return found
+
+    def _batch_size(self, number: int) -> int:
+        batch = self.prepared.test.batch
+        return min(number, batch if self.number == 1 else fair_share(number, self.number, batch))
+
+    def folder_of(self, label: str) -> Path | None:
+        """Where toys of one kind are kept."""
+        return None if self.folder is None else self.folder / label
+
+    def open_store(self, folder: Path, kind: ToyKind, batch_size: int) -> ToyStore:
+        """The store of toys of one kind."""
+        own = {"test": self.test.name, "settings": self.test.settings(self.pool), "toys": kind.about(self.pool)}
+        return ToyStore(folder, self.pool.description | own, batch_size=batch_size)

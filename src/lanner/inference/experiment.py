@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,9 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
-from lanner.inference.plan import Generator, Plan
+from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
-from lanner.inference.seeds import Stream, generator
+from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
@@ -24,14 +24,12 @@ from lanner.model.loss import loss_by_name, null_curvature
 from lanner.model.nystrom import MAX_RANK, Basis, choose_pivots, trace_tolerance
 from lanner.model.objective import Problem, Solution
 from lanner.model.pool import Pool
-from lanner.model.ratio import LearnedRatio
+from lanner.model.ratio import LearnedRatio, settings_of_ratio
 from lanner.model.score import weighted_difference
-from lanner.model.single_fit import TOLERANCE
 from lanner.model.solvers.batched_newton import minimise
 from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings, roles_of
-from lanner.typing import Array
+from lanner.typing import Array, ToysEnded
 
-Progress = Callable[[int], None]
 KEPT = 100  # score toys of a batch whose coefficients are computed
 
 
@@ -52,7 +50,7 @@ class Experiment:
     scheme: Scheme
     reference: Sample
     data: Sample | None
-    make_events: Generator | None = None
+    make_events: EventGenerator | None = None
 
     @classmethod
     def prepare(
@@ -62,15 +60,15 @@ class Experiment:
         data: Sample | None,
         *,
         memory: int,
-        make_events: Generator | None = None,
+        make_events: EventGenerator | None = None,
         arrays: Arrays = NUMPY,
     ) -> Experiment:
         """Choose pivots, compute features and curvature: the one-off cost."""
-        units, loss = plan.scaling, loss_by_name(plan.loss)
+        units, loss = plan.units, loss_by_name(plan.loss)
         samples = [reference] if data is None else [reference, data]
         events = ScaledRows(tuple(s.features for s in samples), units)
         data_size = 0 if data is None else len(data)
-        rng = generator(plan.seed, Stream.CENTERS)
+        rng = rng_of(plan.seed, Stream.CENTERS)
         scheme: Scheme
         null_rows = len(reference)
         shaping = None
@@ -92,8 +90,8 @@ class Experiment:
             scheme = _reference_scheme(plan, reference, data_size, np.empty(0, dtype=np.intp))
         else:
             scheme = reference_scheme(plan, reference, data_size)
-            candidates = events[scheme.barred[: plan.centers]]
-            shaping = scheme.barred if plan.apart is not None else None
+            candidates = events[scheme.held_out[: plan.centers]]
+            shaping = scheme.held_out if plan.n_held_out is not None else None
         basis = _basis(plan, candidates, memory)
         weights = None
         if reference.weights is not None:
@@ -104,7 +102,7 @@ class Experiment:
             loss=loss,
             penalty=plan.penalty,
             expected=plan.expected,
-            events_per_fit=plan.reference_size + plan.expected,
+            events_per_fit=plan.events_per_fit,
             precision=plan.precision,
             memory=memory,
             weights=weights,
@@ -114,16 +112,11 @@ class Experiment:
         )
         return cls(plan, pool, scheme, reference, data, make_events)
 
-    @property
-    def tolerance(self) -> float:
-        """The Newton decrement that every fit reaches."""
-        return TOLERANCE[self.plan.precision] if self.plan.tolerance is None else self.plan.tolerance
-
     def batch_size(self, toys: int) -> int:
         """How many toys to fit together within the memory budget."""
         return self.pool.batch_size(toys)
 
-    def fit_toys(self, toys: Sequence[int], progress: Progress | None = None) -> Solution:
+    def fit_toys(self, toys: Sequence[int], progress: ToysEnded | None = None) -> Solution:
         """Fit null toys by their numbers."""
         if self.make_events is not None:
             return Solution.joined([self.fit_generated(self.generate(i), progress) for i in toys])
@@ -137,23 +130,23 @@ class Experiment:
             draws = 1  # nothing is left to choose
         return [self.scheme.data(i) for i in range(draws)]
 
-    def fit(self, draws: Sequence[Draw], progress: Progress | None = None) -> Solution:
+    def fit(self, draws: Sequence[Draw], progress: ToysEnded | None = None) -> Solution:
         """Fit what the draws take from the pool."""
         if self.plan.statistic == "score":
             return self.score(self.pool.differences(draws), progress)
         return self.fit_roles(roles_of(draws), progress)
 
-    def fit_roles(self, roles: NDArray[np.int8], progress: Progress | None = None) -> Solution:
+    def fit_roles(self, roles: NDArray[np.int8], progress: ToysEnded | None = None) -> Solution:
         """Fit what each event of the pool is to each fit."""
-        return self.pool.fit(roles, newton_steps=self.plan.newton_steps, tolerance=self.tolerance, progress=progress)
+        return self.pool.fit(roles, self.plan, progress)
 
     def at_penalty(self, plan: Plan) -> Experiment:
         """The same events and features, by a plan that differs in its penalty."""
         if plan.statistic == "score":  # which takes its penalty from the plan
             return replace(self, plan=plan)
-        return replace(self, plan=plan, pool=self.pool.at_penalty(plan.penalty, plan.reference_size + plan.expected))
+        return replace(self, plan=plan, pool=self.pool.at_penalty(plan.penalty, plan.events_per_fit))
 
-    def score(self, rotated: Array, progress: Progress | None = None) -> Solution:
+    def score(self, rotated: Array, progress: ToysEnded | None = None) -> Solution:
         """The score statistic of the differences u that `Pool.differences` gives."""
         made = self.pool.score.solution(rotated, self._rho(), kept=KEPT)
         if progress is not None:
@@ -163,14 +156,14 @@ class Experiment:
     def generate(self, i: int) -> GeneratedToy:
         """A toy whose data and reference are both new."""
         assert self.make_events is not None
-        plan, rng = self.plan, generator(self.plan.seed, Stream.TOYS, i)
+        plan, rng = self.plan, rng_of(self.plan.seed, Stream.TOYS, i)
         size = draw_size(plan.expected, plan.fixed, rng)
         events = _generated(self.make_events, plan, plan.reference_size + size, rng)
         roles = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [plan.reference_size, size])[:, None]
-        return GeneratedToy(plan.scaling.apply(events), Weightings.of(roles, expected=plan.expected))
+        return GeneratedToy(plan.units.apply(events), Weightings.of(roles, expected=plan.expected))
 
     def fit_generated(
-        self, toy: GeneratedToy, progress: Progress | None = None, features: Features | None = None
+        self, toy: GeneratedToy, progress: ToysEnded | None = None, features: Features | None = None
     ) -> Solution:
         """Fit such a toy; its features may be there already."""
         plan = self.plan
@@ -179,9 +172,7 @@ class Experiment:
         if plan.statistic == "score":
             return self.score(self.pool.score.rotate(weighted_difference(features, toy.weightings)), progress)
         problem = Problem(features, toy.weightings, self.pool.loss, plan.penalty * toy.weightings.events)
-        return minimise(
-            problem, self.pool.shared, newton_steps=plan.newton_steps, tolerance=self.tolerance, progress=progress
-        )
+        return minimise(problem, self.pool.shared, plan, progress=progress)
 
     def features_of(self, toy: GeneratedToy) -> Features:
         """The features of a generated toy's events."""
@@ -190,8 +181,7 @@ class Experiment:
     def _rho(self) -> float:
         """The penalty beside the eigenvalues."""
         plan = self.plan
-        events = plan.reference_size + plan.expected
-        return plan.penalty * events / (plan.expected * null_curvature(self.pool.loss))
+        return plan.penalty * plan.events_per_fit / (plan.expected * null_curvature(self.pool.loss))
 
     def analytic_null(self) -> WeightedChi2:
         """The law of t from the eigenvalues, without a toy."""
@@ -207,7 +197,7 @@ class Experiment:
             "expected": plan.expected,
             "shape_only": plan.fixed is not None,
             "reference_size": self._worth(),
-            "events": plan.reference_size + plan.expected,
+            "events": plan.events_per_fit,
             "penalty": plan.penalty,
             "loss": plan.loss,
         }
@@ -233,11 +223,8 @@ class Experiment:
             data_size=0 if self.data is None else len(self.data),
             shape_only=plan.fixed is not None,
             width=plan.width,
-            penalty=plan.penalty,
-            loss=plan.loss,
-            solver="score" if plan.statistic == "score" else "newton",
-            newton_steps=1 if plan.statistic == "score" else plan.newton_steps,
-            scaling=plan.scaling,
+            **settings_of_ratio(plan),
+            scaling=plan.units,
             centers=basis.pivots,
             coefficients=basis.coefficients(solution.coefficients[:, fit]),
             spectrum=self.pool.spectrum,
@@ -249,7 +236,7 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
     if trace_error is None:
         trace_error = trace_tolerance(
             penalty=plan.penalty,
-            events=plan.reference_size + plan.expected,
+            events=plan.events_per_fit,
             expected=plan.expected,
             curvature=null_curvature(loss_by_name(plan.loss)),
         )
@@ -258,26 +245,26 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
         GaussianKernel(plan.width),
         trace_error=trace_error,
         max_rank=min(len(candidates), MAX_RANK),
-        rng=generator(plan.seed, Stream.PIVOTS),
+        rng=rng_of(plan.seed, Stream.PIVOTS),
         memory=memory,
     )
 
 
 def reference_scheme(plan: Plan, reference: Sample, data_size: int) -> ReferenceScheme:
     """The toys of the paper's null, some reference events set apart to shape the test, candidate centres first."""
-    rows = generator(plan.seed, Stream.CENTERS).permutation(len(reference))
-    return _reference_scheme(plan, reference, data_size, rows[: plan.apart or plan.centers])
+    rows = rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))
+    return _reference_scheme(plan, reference, data_size, rows[: plan.n_held_out or plan.centers])
 
 
-def _reference_scheme(plan: Plan, reference: Sample, data_size: int, barred: NDArray[np.intp]) -> ReferenceScheme:
-    sizes = (len(reference), data_size, plan.expected, plan.fixed, plan.reference_size, barred, plan.seed)
+def _reference_scheme(plan: Plan, reference: Sample, data_size: int, held_out: NDArray[np.intp]) -> ReferenceScheme:
+    sizes = (len(reference), data_size, plan.expected, plan.fixed, plan.reference_size, held_out, plan.seed)
     if reference.weights is None or plan.null == "generator":
         return ReferenceScheme(*sizes)
-    assert plan.source is not None
-    return WeightedReferenceScheme(*sizes, weights=reference.weights, source=plan.source)
+    assert plan.n_hit_or_miss is not None
+    return WeightedReferenceScheme(*sizes, weights=reference.weights, n_hit_or_miss=plan.n_hit_or_miss)
 
 
-def _generated(make_events: Generator, plan: Plan, n: int, rng: np.random.Generator) -> Array:
+def _generated(make_events: EventGenerator, plan: Plan, n: int, rng: np.random.Generator) -> Array:
     events = Sample.of(make_events(n, rng), label="generator")
     if len(events) != n or events.dimensions != len(plan.names):
         raise InputError(

@@ -10,13 +10,14 @@ import numpy as np
 
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.inference.experiment import Experiment, GeneratedToy, Progress
-from lanner.inference.plan import Generator, Plan
+from lanner.inference.experiment import Experiment, GeneratedToy
+from lanner.inference.plan import EventGenerator, Plan
 from lanner.model.backend import NUMPY, Arrays, arrays_on
 from lanner.model.objective import Solution
 from lanner.model.parallel import in_parallel
 from lanner.model.score import weighted_difference
 from lanner.model.weightings import Draw, roles_of
+from lanner.typing import ToysEnded
 
 _TOGETHER = 32  # toys drawn together by a thread
 # Toys of fewer events are drawn faster by one thread than by several that wait for the interpreter (measured).
@@ -30,7 +31,7 @@ class Recipe:
     plans: tuple[Plan, ...]
     reference: Sample
     data: Sample | None = None
-    make_events: Generator | None = None
+    make_events: EventGenerator | None = None
     device: str = "cpu"
 
     def prepare(self, memory: int) -> Ladder:
@@ -59,7 +60,7 @@ class Ladder:
         data: Sample | None,
         *,
         memory: int,
-        make_events: Generator | None = None,
+        make_events: EventGenerator | None = None,
         arrays: Arrays = NUMPY,
     ) -> Ladder:
         """Prepare every width once: coarse ones, whose features are few, first; the finest takes what is left."""
@@ -92,7 +93,7 @@ class Ladder:
         """How many toys to fit together within the memory budget."""
         return min(e.batch_size(toys) for e in self.scales)
 
-    def fit_toys(self, toys: Sequence[int], progress: Progress | None = None) -> list[Solution]:
+    def fit_toys(self, toys: Sequence[int], progress: ToysEnded | None = None) -> list[Solution]:
         """Null toys by their numbers, at every scale."""
         if self.first.make_events is None:
             return self.fit(self._draws(toys), progress)
@@ -126,7 +127,7 @@ class Ladder:
         """The data with several draws of the reference, at every scale."""
         return self.fit(self.first.data_draws(draws))
 
-    def fit(self, draws: Sequence[Draw], progress: Progress | None = None) -> list[Solution]:
+    def fit(self, draws: Sequence[Draw], progress: ToysEnded | None = None) -> list[Solution]:
         """What the draws take from the pool, at every scale."""
         told = _Shared(progress, len(self.scales))
         rotated: dict[int, np.ndarray] = {}
@@ -148,7 +149,7 @@ class Ladder:
 class _Shared:
     """Progress of fits at several scales, in toys: a scale's fit is a part of one."""
 
-    def __init__(self, progress: Progress | None, scales: int) -> None:
+    def __init__(self, progress: ToysEnded | None, scales: int) -> None:
         self._progress, self._scales, self._parts, self._told = progress, scales, 0, 0
 
     def __call__(self, number: int) -> None:

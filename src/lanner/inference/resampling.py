@@ -1,7 +1,7 @@
 """Null toys and the data's own fits as weightings of one pool: who is data, who is reference.
 
-Toys and the data go through the same door. Every fit uses the same number of reference events, drawn anew; a
-toy's data and its reference never share an event; the candidate centres are reference in every fit, the data's
+Toys and data are fitted by exactly the same procedure. Every fit uses the same number of reference events, drawn anew.
+A toy's data and its reference never share an event; the candidate centres are reference in every fit, the data's
 included (a centre among a fit's own data would follow its fluctuations, and barring only some of them would
 make toys and data differ). The same holds for the events from which the score statistic takes the moments of its
 features: a toy's data among them would look less surprising than the real data, which never are.
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.inference.seeds import Stream, generator
+from lanner.inference.seeds import Stream, rng_of
 from lanner.model.weightings import Draw
 
 # Room that the reference keeps for a toy's data, in standard deviations of its Poisson number: never exceeded.
@@ -53,11 +53,11 @@ class ReferenceScheme:
     expected: float
     fixed: int | None
     reference_size: int  # N0 of every fit
-    barred: NDArray[np.intp]  # rows that shape the test: candidate centres first
+    held_out: NDArray[np.intp]  # rows that shape the test and are never a toy's data: candidate centres first
     seed: int
 
     def toy(self, i: int) -> Draw:  # noqa: D102
-        rng = generator(self.seed, Stream.TOYS, i)
+        rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
         spare = self._spare(size)
         # Of the free events only those are drawn that a toy does not leave where they are.
@@ -65,7 +65,7 @@ class ReferenceScheme:
         return self._draw(drawn[:size], drawn[size:])
 
     def data(self, draw: int) -> Draw:  # noqa: D102
-        rng = generator(self.seed, Stream.DATA, draw)
+        rng = rng_of(self.seed, Stream.DATA, draw)
         rows = np.arange(self.reference, self.reference + self.data_size)
         left_out = self._free[rng.choice(len(self._free), self._spare(0), replace=False)]
         return self._draw(rows, left_out)
@@ -80,7 +80,7 @@ class ReferenceScheme:
         # These toys lie far beyond any number of null toys, so that the two never share one.
         strength = 1 + round(1000 * mean)
         toy = self.toy(10**9 * strength + i)
-        rng = generator(self.seed, Stream.POWER, strength, i)
+        rng = rng_of(self.seed, Stream.POWER, strength, i)
         number = min(int(rng.poisson(mean)), len(rows))
         signal = rows.start + rng.choice(len(rows), number, replace=False)
         if alone:
@@ -90,16 +90,16 @@ class ReferenceScheme:
     @cached_property
     def _free(self) -> NDArray[np.intp]:
         free = np.ones(self.reference, dtype=bool)
-        free[self.barred] = False
+        free[self.held_out] = False
         return np.flatnonzero(free)
 
     def _spare(self, size: int) -> int:
         """How many free events are neither the data, `size` of them, nor the reference."""
-        needed = self.reference_size - len(self.barred)
+        needed = self.reference_size - len(self.held_out)
         spare = len(self._free) - size - needed
         if needed < 0 or spare < 0:
             raise InputError(
-                f"a toy of {size} data and {self.reference_size} reference events with {len(self.barred)} centres "
+                f"a toy of {size} data and {self.reference_size} reference events with {len(self.held_out)} centres "
                 f"does not fit into a reference of {self.reference}; use a smaller reference_size"
             )
         return spare
@@ -112,28 +112,28 @@ class ReferenceScheme:
 class WeightedReferenceScheme(ReferenceScheme):
     """The same for a weighted reference: toy data must be unweighted, so they are drawn by hit-or-miss.
 
-    Each toy splits the reference at random. From `source` events of one part its data are accepted with
+    Each toy splits the reference at random. From `n_hit_or_miss` events of one part its data are accepted with
     probability w / w_max; the other part keeps its weights and is the toy's reference.
     """
 
     weights: NDArray[np.float64]
-    source: int
+    n_hit_or_miss: int
 
     def toy(self, i: int) -> Draw:  # noqa: D102
-        rng = generator(self.seed, Stream.TOYS, i)
+        rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
         rows = rng.permutation(self._free)
-        source, others = rows[: self.source], rows[self.source :]
-        hit = rng.random(len(source)) < self.weights[source] / self.weights.max()
+        tried, others = rows[: self.n_hit_or_miss], rows[self.n_hit_or_miss :]
+        hit = rng.random(len(tried)) < self.weights[tried] / self.weights.max()
         hit &= np.cumsum(hit) <= size
         if np.count_nonzero(hit) < size:
             raise InputError(
-                f"hit-or-miss accepted {np.count_nonzero(hit)} of {len(source)} weighted events where toy {i} needs "
+                f"hit-or-miss accepted {np.count_nonzero(hit)} of {len(tried)} weighted events where toy {i} needs "
                 f"{size}; use a larger reference, or a generator (null='generator')"
             )
-        needed = self.reference_size - len(self.barred)
-        self._spare(len(source))
-        return self._draw(source[hit], np.concatenate([source[~hit], others[needed:]]))
+        needed = self.reference_size - len(self.held_out)
+        self._spare(len(tried))
+        return self._draw(tried[hit], np.concatenate([tried[~hit], others[needed:]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class PermutationScheme:
     seed: int
 
     def toy(self, i: int) -> Draw:  # noqa: D102
-        rng = generator(self.seed, Stream.TOYS, i)
+        rng = rng_of(self.seed, Stream.TOYS, i)
         rows = self.reference + self.data_size
         size = draw_size(self.expected, self.fixed, rng)
         spare = rows - size - self.reference_size
@@ -165,7 +165,7 @@ class PermutationScheme:
         return self._draw(drawn[:size], drawn[size:])
 
     def data(self, draw: int) -> Draw:  # noqa: D102
-        rng = generator(self.seed, Stream.DATA, draw)
+        rng = rng_of(self.seed, Stream.DATA, draw)
         left_out = rng.choice(self.reference, self.reference - self.reference_size, replace=False)
         return self._draw(np.arange(self.reference, self.reference + self.data_size), left_out)
 

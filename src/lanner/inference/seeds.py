@@ -23,6 +23,6 @@ class Stream(IntEnum):
     POWER = 7
 
 
-def generator(seed: int, stream: Stream, *place: int) -> np.random.Generator:
+def rng_of(seed: int, stream: Stream, *place: int) -> np.random.Generator:
     """The random numbers of one toy (or other place) of a stream."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(stream), *place)))

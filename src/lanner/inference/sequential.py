@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lanner.errors import InputError
 from lanner.inference.significance import EmpiricalP, empirical_p
+from lanner.settings import checked
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,7 @@ class Stopping:
         >>> Stopping.until(3.0, 0.3)
         Stopping(exceedances=12, toys=8890)
         """
-        if not 0 < z <= 6:
-            raise InputError(f"until_z={z!r}: give a significance between 0 and 6, such as 4")
-        if not 0.01 <= precision <= 1:
-            raise InputError(f"p_precision={precision!r}: give a relative precision between 0.01 and 1, such as 0.3")
+        z, precision = checked("until_z", z), checked("p_precision", precision)
         exceedances = math.ceil(1 / precision**2)
         enough = math.ceil(exceedances / float(stats.norm.sf(z)))
         return cls(exceedances, enough if most is None else min(enough, most))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import digamma, gammaincc, gammaln, ndtri_exp, polygamma
 
@@ -81,6 +81,21 @@ def empirical_p(t: float, null: ArrayLike) -> EmpiricalP:
     """
     null = np.asarray(null, dtype=np.float64)
     return EmpiricalP(int(np.count_nonzero(~(null < t))), null.size)
+
+
+def exceedances(t: Array, null: Array) -> NDArray[np.intp]:
+    """How many toys lie at or above each t, as `empirical_p` counts them."""
+    ordered = np.sort(null)  # what is not a number comes last
+    return np.where(np.isnan(t), len(null), len(null) - np.searchsorted(ordered, t))
+
+
+def empirical_z(t: Array, null: Array) -> Array:
+    """Z of the empirical p-value of each t.
+
+    >>> empirical_z(np.array([3.0]), np.array([1.0, 2.0, 3.0, 4.0])).round(3)  # p = 3/5
+    array([-0.253])
+    """
+    return np.asarray(stats.norm.isf((exceedances(t, null) + 1) / (len(null) + 1)))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ penalty, not on the number of events. Fits of fewer events are less stable, so t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -24,11 +24,12 @@ import numpy as np
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
 from lanner.inference.experiment import Experiment
-from lanner.inference.plan import make_plan
-from lanner.inference.seeds import Stream, generator
+from lanner.inference.plan import plan_one
+from lanner.inference.seeds import Stream, rng_of
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
-from lanner.model.single_fit import Settings
+from lanner.settings import FitSettings
+from lanner.typing import Progress
 
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 # One Newton step is a regulariser of its own. Converged fits are unstable here in a few per cent of toys, with t down
@@ -130,113 +131,135 @@ def tune(
     reference: Sample,
     *,
     expected: float,
-    scaling: str | None,
-    settings: Settings,
-    seed: int,
+    settings: FitSettings,
     memory: int,
-    width: float | None = None,
-    penalty: float | None = None,
-    centers: int | None = None,
-    penalties: Sequence[float] | None = None,
     plateau: bool = True,
     toys: int = TOYS,
     relabelled: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Tuning:
-    """Choose what is None. With `plateau` false the number of centres is about 10 sqrt(n), untried.
+    """Choose what the settings leave open. With `plateau` false the number of centres is about 10 sqrt(n), untried.
 
     With `relabelled` true the sample is reference and data pooled, and toys call `expected` of its events data.
     """
-    rng = generator(seed, Stream.TUNING)
-    if penalties is None:
-        penalties = PENALTIES if settings.newton_steps is None else PENALTIES_OF_ONE_STEP
-    units = Scaling.learn(reference, scaling)
+    seed, centers, penalty = settings.seed, settings.centers, settings.penalty
+    rng = rng_of(seed, Stream.TUNING)
+    units = Scaling.learn(reference, settings.scaling)
     scaled = units.apply(reference.features)
     levels = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
-    quantiles = tuple((q, pairwise_width(scaled, quantile=q, rng=generator(seed, Stream.WIDTH))) for q in levels)
-    width = dict(quantiles)[0.9] if width is None else width
+    quantiles = tuple((q, pairwise_width(scaled, quantile=q, rng=rng_of(seed, Stream.WIDTH))) for q in levels)
+    width = settings.width if isinstance(settings.width, float) else dict(quantiles)[0.9]
     part = reference.take(rng.permutation(len(reference))[:EVENTS])
     part_expected = expected * len(part) / len(reference)
     n = len(reference) + (0 if relabelled else int(expected))
     # Candidates scale with the events, so that their density among the events is that of the full problem.
     wanted = default_centers(n) if centers is None else centers
     part_centers = max(50, min(len(part) // 3, round(wanted * len(part) / len(reference))))
-    steps = len(penalties) if penalty is None else 1
+    # The trials are fits of the likelihood ratio at one width, whatever statistic the search will use.
+    tried_with = replace(settings, statistic="likelihood-ratio", width=width, reference_size=None)
+    trials = _Trials(part, part_expected, tried_with, memory, toys, relabelled, expected)
+    penalties = (PENALTIES if settings.converges else PENALTIES_OF_ONE_STEP) if penalty is None else (penalty,)
     grid = _centers_grid(len(part), part_centers) if plateau and centers is None else []
-    total, done = steps + len(grid), 0
+    total, done = len(penalties) + len(grid), 0
 
     def attempt(trial_penalty: float, trial_centers: int) -> Trial:
         nonlocal done
-        result = _trial(
-            part, part_expected, scaling, replace(settings, penalties=(trial_penalty,)), seed, memory, float(width),
-            trial_centers, toys, relabelled, expected,
-        )  # fmt: skip
+        found = trials.run(trial_penalty, trial_centers)
         done += 1
         if progress is not None:
-            progress(done, total)
-        return result
+            progress("tuning", done, total)
+        return found
 
-    tried = []
-    for candidate in sorted(penalties, reverse=True) if penalty is None else [penalty]:
+    tried: list[Trial] = []
+    for candidate in sorted(penalties, reverse=True):
         tried.append(attempt(candidate, part_centers))
         if penalty is None and not tried[-1].stable:
-            done = steps
+            done = len(penalties)
             break  # what is smaller is less stable still
-    stable = [t for t in tried if t.stable]
     if penalty is None:
+        stable = [t.penalty for t in tried if t.stable]
         if not stable:
             raise InputError(
                 f"toys are unstable even at a penalty of {max(penalties):g}: the reference is too small for "
                 f"{expected:g} expected events, or its features have extreme tails; transform them, or give penalty="
             )
-        penalty = min(_MARGIN * min(t.penalty for t in stable), max(t.penalty for t in stable))
+        penalty = min(_MARGIN * min(stable), max(stable))
     scan = [attempt(penalty, m) for m in grid]
     if centers is None:
         centers = _on_plateau(scan, n, len(reference) / len(part)) if scan else wanted
-    return Tuning(float(width), penalty, centers, quantiles, tuple(tried), tuple(scan), len(part))
+    return Tuning(width, penalty, centers, quantiles, tuple(tried), tuple(scan), len(part))
 
 
-def _trial(
-    part: Sample,
-    expected: float,
-    scaling: str | None,
-    settings: Settings,
-    seed: int,
+def stable_penalty(
+    reference: Sample,
+    data: Sample | None,
+    *,
+    expected: float | None,
+    settings: FitSettings,
     memory: int,
-    width: float,
-    centers: int,
-    toys: int,
-    relabelled: bool,
-    full_expected: float,
-) -> Trial:
-    reference, data = part, None
-    if relabelled:  # the part is in random order
-        size = max(1, round(expected))
-        reference, data = part.take(slice(size, None)), part.take(slice(0, size))
-    plan = make_plan(
-        reference, data, expected=expected, null="permutation" if relabelled else "reference", width=width,
-        penalty=settings.penalties[0], centers=centers, scaling=scaling, seed=seed, settings=settings,
-    )  # fmt: skip
-    experiment = Experiment.prepare(plan, reference, data, memory=memory)
-    start = time.perf_counter()
-    solution = experiment.fit_toys(range(toys))
-    seconds = (time.perf_counter() - start) / toys
-    analytic = experiment.analytic_null()
-    t = solution.statistic
-    return Trial(
-        centers=centers,
-        penalty=plan.penalty,
-        rank=experiment.pool.features.basis.rank,
-        mean=float(t.mean()),
-        spread=float(t.std(ddof=1)),
-        analytic_mean=analytic.mean,
-        analytic_spread=analytic.std,
-        not_converged=int(np.count_nonzero(~solution.converged)),
-        not_positive=int(np.count_nonzero(~(t > 0))),
-        toys=toys,
-        seconds_per_toy=seconds,
-        expected=full_expected,
-    )
+    progress: Progress | None = None,
+) -> float:
+    """The smallest stable penalty; for a permutation, that of the pooled sample relabelled, blind to who is who."""
+    relabelled = settings.null == "permutation" and data is not None
+    if relabelled:
+        assert data is not None
+        sample = Sample(np.vstack([reference.features, data.features]), reference.names)
+        wanted = float(len(data))
+    else:
+        # Stability is a matter of the fit, not of the weights, which would thin the toys' data.
+        sample = Sample(reference.features, reference.names)
+        number = expected if expected is not None else 0.0 if data is None else len(data)
+        wanted = min(float(number), 0.2 * len(reference))
+    return tune(
+        sample,
+        expected=wanted,
+        settings=settings,
+        memory=memory,
+        plateau=False,
+        relabelled=relabelled,
+        progress=progress,
+    ).penalty
+
+
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """Toys of a part of the reference at any penalty and number of centres."""
+
+    part: Sample  # in random order
+    expected: float
+    settings: FitSettings
+    memory: int
+    toys: int
+    relabelled: bool
+    full_expected: float
+
+    def run(self, penalty: float, centers: int) -> Trial:
+        reference, data, null = self.part, None, "reference"
+        if self.relabelled:
+            size = max(1, round(self.expected))
+            reference, data, null = self.part.take(slice(size, None)), self.part.take(slice(0, size)), "permutation"
+        settings = replace(self.settings, null=null, penalty=penalty, centers=centers)
+        plan = plan_one(reference, data, expected=self.expected, settings=settings)
+        experiment = Experiment.prepare(plan, reference, data, memory=self.memory)
+        start = time.perf_counter()
+        solution = experiment.fit_toys(range(self.toys))
+        seconds = (time.perf_counter() - start) / self.toys
+        analytic = experiment.analytic_null()
+        t = solution.statistic
+        return Trial(
+            centers=centers,
+            penalty=plan.penalty,
+            rank=experiment.pool.features.basis.rank,
+            mean=float(t.mean()),
+            spread=float(t.std(ddof=1)),
+            analytic_mean=analytic.mean,
+            analytic_spread=analytic.std,
+            not_converged=int(np.count_nonzero(~solution.converged)),
+            not_positive=int(np.count_nonzero(~(t > 0))),
+            toys=self.toys,
+            seconds_per_toy=seconds,
+            expected=self.full_expected,
+        )
 
 
 def _centers_grid(events: int, most: int) -> list[int]:

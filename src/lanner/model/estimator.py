@@ -13,11 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from lanner._util.machine import memory_budget
+from lanner._util.values import as_number
 from lanner.model.fit import default_centers
 from lanner.model.kernel import GaussianKernel, kernel_sum, pairwise_width
-from lanner.model.loss import loss_by_name
-from lanner.model.single_fit import check_settings, fit_single, warn_unless_converged
+from lanner.model.single_fit import fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
+from lanner.settings import FitSettings
 from lanner.typing import Array
 
 
@@ -83,10 +84,10 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:
             raise ValueError(f"Only binary classification is supported; the target has {len(self.classes_)} classes.")
-        settings = check_settings(
-            loss=loss_by_name(self.loss),
+        settings = FitSettings(
             penalty=self.penalty,
             newton_steps=self.newton_steps,
+            loss=self.loss,
             solver=self.solver,
             precision=self.precision,
             tolerance=self.tolerance,
@@ -121,6 +122,7 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kernel=kernel,
             candidates=self._candidates(events, distinct, random),
             settings=settings,
+            penalties=(as_number(self.penalty, "penalty"),),
             memory=memory_budget(self.memory),
             rng=random,
         )

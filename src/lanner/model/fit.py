@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from lanner._util.machine import memory_budget
+from lanner._util.values import as_number
 from lanner.errors import InputError, SeparationWarning
 from lanner.events import Sample, Scaling, match_columns
 from lanner.events.sample import check_varies
+from lanner.model.backend import arrays_on
 from lanner.model.kernel import GaussianKernel, pairwise_width
-from lanner.model.loss import loss_by_name
-from lanner.model.ratio import LearnedRatio
-from lanner.model.single_fit import as_number, check_settings, fit_single, warn_unless_converged
+from lanner.model.ratio import LearnedRatio, settings_of_ratio
+from lanner.model.single_fit import fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
+from lanner.settings import FitSettings
 from lanner.typing import Array
 
 # Below these, t says nothing: a fitted ratio has about as many parameters as there are events.
@@ -74,17 +76,21 @@ def fit_ratio(
     >>> ratio.converged, ratio.log_ratio([[0.5], [3.0]]).shape
     (True, (2,))
     """
-    settings = check_settings(
-        loss=loss_by_name(loss),
-        penalty=penalty,
+    penalties = _penalties(penalty)
+    settings = FitSettings(
+        statistic=statistic,
+        penalty=penalties[-1],
         newton_steps=newton_steps,
+        loss=loss,
         solver=solver,
         precision=precision,
         tolerance=tolerance,
         trace_error=trace_error,
-        statistic=statistic,
-        device=device,
     )
+    if device != "cpu":
+        arrays_on(device)  # an error now, and not after the events are read
+        if solver == "falkon":
+            raise InputError(f"device={device!r}: solver='falkon' runs on the CPU alone; use solver='newton'")
     budget = memory_budget(memory)
     rng = np.random.default_rng(rng)
     reference = Sample.of(reference, label="reference")
@@ -92,20 +98,13 @@ def fit_ratio(
     check_varies(reference, "reference")
     check_enough(reference, "reference", MIN_REFERENCE)
     check_enough(data, "data", MIN_DATA)
-    n0_expected = data.total_weight if expected is None else as_number(expected, "expected")
-    if not (np.isfinite(n0_expected) and n0_expected > 0):
-        raise InputError(
-            f"expected={expected!r}: the number of data events that the reference predicts must be positive; "
-            "use expected=None to test the shape alone"
-        )
+    n0_expected = data.total_weight if expected is None else check_expected(expected)
     units = Scaling.learn(reference, scaling)
     events = np.vstack([units.apply(reference.features), units.apply(data.features)])
     kernel = GaussianKernel(
         _chosen_width(events[: len(reference)], rng) if width is None else as_number(width, "width")
     )
     points, given = _candidates(centers, events, units, rng)
-    if given and settings.trace_error is None:
-        settings = replace(settings, trace_error=0.0, max_rank=len(points))
     fit = fit_single(
         events,
         _weighting(reference, data, n0_expected),
@@ -114,8 +113,11 @@ def fit_ratio(
         kernel=kernel,
         candidates=points,
         settings=settings,
+        penalties=penalties,
         memory=budget,
         rng=rng,
+        thinned=not given or trace_error is not None,
+        device=device,
     )
     warn_unless_converged(fit, settings)
     if fit.gap is not None:
@@ -140,15 +142,34 @@ def fit_ratio(
         data_size=len(data),
         shape_only=expected is None,
         width=kernel.width,
-        penalty=settings.penalties[-1],
-        loss=loss,
-        solver=solver if statistic == "likelihood-ratio" else "score",
-        newton_steps=settings.newton_steps if statistic == "likelihood-ratio" else 1,
+        **settings_of_ratio(settings),
         scaling=units,
         centers=fit.centers,
         coefficients=fit.coefficients,
         spectrum=fit.spectrum,
     )
+
+
+def check_expected(expected: Any) -> float:
+    """The number of data events that the reference predicts, or an error that says what to give."""
+    number = as_number(expected, "expected")
+    if not 0 < number < np.inf:
+        raise InputError(
+            f"expected={expected!r}: the number of data events that the reference predicts must be positive and "
+            "finite; use expected=None to test the shape alone"
+        )
+    return number
+
+
+def _penalties(penalty: float | Sequence[float]) -> tuple[float, ...]:
+    """A penalty, or several that decrease."""
+    several = isinstance(penalty, Sequence | np.ndarray) and not isinstance(penalty, str) and np.ndim(penalty) == 1
+    penalties = tuple(as_number(p, "penalty") for p in (penalty if several else [penalty]))  # type: ignore[union-attr]
+    if not penalties or not all(np.isfinite(p) and p > 0 for p in penalties):
+        raise InputError(f"penalty={penalty!r}: it must be a positive number, such as 1e-6, or several")
+    if any(later >= earlier for earlier, later in pairwise(penalties)):
+        raise InputError(f"penalty={penalty!r}: a sequence of penalties must decrease")
+    return penalties
 
 
 def check_enough(sample: Sample, label: str, least: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,7 +20,8 @@ from lanner.model.objective import Problem, Solution
 from lanner.model.score import Score, differences
 from lanner.model.solvers.batched_newton import MEMORY, minimise
 from lanner.model.weightings import Draw, Weightings
-from lanner.typing import Array
+from lanner.settings import FitSettings
+from lanner.typing import Array, ToysEnded
 
 MAX_BATCH = 512
 
@@ -116,22 +117,9 @@ class Pool:
         require_memory(per_fit, max(free, 0) + 1, "one toy beside the features") if free < per_fit else None
         return max(1, min(toys, MAX_BATCH, free // per_fit))
 
-    def fit(
-        self,
-        roles: NDArray[np.int8],
-        *,
-        newton_steps: int | None,
-        tolerance: float,
-        progress: Callable[[int], None] | None = None,
-    ) -> Solution:
+    def fit(self, roles: NDArray[np.int8], settings: FitSettings, progress: ToysEnded | None = None) -> Solution:
         """Fit a batch of weightings, one column of `roles` each."""
-        return minimise(
-            self.problem(roles),
-            self.shared,
-            newton_steps=newton_steps,
-            tolerance=tolerance,
-            progress=progress,
-        )
+        return minimise(self.problem(roles), self.shared, settings, progress=progress)
 
     def problem(self, roles: NDArray[np.int8]) -> Problem:
         """The objective of a batch."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from dataclasses import dataclass, fields
@@ -10,17 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from lanner._util.files import write_atomically
+from lanner._util.files import read_arrays, write_arrays
 from lanner._util.text import as_html, as_text
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling, match_columns
 from lanner.model.kernel import GaussianKernel, kernel_sum
 from lanner.model.moments import Spectrum
+from lanner.settings import FitSettings
 from lanner.typing import Array
 
 FORMAT = "lanner.LearnedRatio/2"
 _ARRAYS = ("centers", "coefficients")
 _LEAST = 0.05  # the ratio that a step into nothing ends at
+
+
+def settings_of_ratio(settings: FitSettings) -> dict[str, Any]:
+    """What a ratio keeps of the settings of its fit; the score statistic is a single Newton step."""
+    score = settings.statistic == "score"
+    return {
+        "penalty": settings.penalty,
+        "loss": settings.loss,
+        "solver": "score" if score else settings.solver,
+        "newton_steps": 1 if score else settings.newton_steps,
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +93,14 @@ class LearnedRatio:
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         if self.spectrum is not None:
             arrays |= {"eigenvalues": self.spectrum.values, "means": self.spectrum.means}
-        buffer = io.BytesIO()
-        np.savez(buffer, metadata=np.array(json.dumps(meta)), **arrays)
-        write_atomically(path, buffer.getvalue())
+        write_arrays(path, {"metadata": np.array(json.dumps(meta))} | arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LearnedRatio:
         """Read what `save` wrote. Nothing in the file is executed."""
         try:
-            # An open file of our own: NumPy leaves its own open where the archive is damaged.
-            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                meta = json.loads(str(file["metadata"]))
-                arrays = {name: file[name] for name in file.files if name != "metadata"}
+            arrays: dict[str, Any] = dict(read_arrays(path))
+            meta = json.loads(str(arrays.pop("metadata")))
         except FileNotFoundError:
             raise
         except Exception as error:

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-import numpy as np
-
-from lanner._util.files import write_atomically
+from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner._util.machine import memory_budget
+from lanner._util.progress import as_progress
 from lanner._util.warnings import collected_warnings
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.inference.combination import frozen_toys
 from lanner.inference.multiscale import Recipe
-from lanner.inference.plan import Plan
-from lanner.model.backend import arrays_on
-from lanner.model.fit import MIN_DATA, MIN_REFERENCE
+from lanner.inference.plan import Plan, upgraded
+from lanner.model.fit import MIN_DATA
 from lanner.run.evaluate import Judge
 from lanner.run.execution.local import Executor, executor_of
-from lanner.run.planning import (
-    FitOptions,
-    check_count,
-    check_expected,
-    check_ratio,
-    check_sample,
-    default_toys,
-    plan_search,
-)
+from lanner.run.prepare import check_count, checked_sample, prepare
 from lanner.run.result import SearchResult
-from lanner.run.toy_maker import ToyRun, run_toys
-from lanner.run.toy_store import array_digest
+from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
+from lanner.run.toy_store import sample_digest
+from lanner.settings import FitKeywords, FitSettings, spelled_out
+from lanner.typing import PathLike
 
-FORMAT = "lanner.calibration/3"
+FORMAT, LAST_FORMAT = "lanner.calibration/4", "lanner.calibration/3"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +36,6 @@ class Calibration:
     """Toys of a plan at each of its scales, the reference they were drawn from, and where they are kept."""
 
     plans: tuple[Plan, ...]
-    combination: str
     reference: Sample
     toys: ToyRun
     folder: Path
@@ -58,85 +48,187 @@ class Calibration:
         """What the scales have in common."""
         return self.plans[0]
 
+    @property
+    def combination(self) -> str:
+        """How several scales become one p-value."""
+        return self.plan.combination
 
+
+@spelled_out
 def calibrate(
     reference: Any,
     *,
     expected: float,
-    output: str | Path,
+    output: PathLike,
     toys: int | None = None,
     memory: float | str | None = None,
     executor: Executor | str = "local",
     device: str = "cpu",
-    progress: Callable[[int, int], None] | None = None,
-    **options: Any,
+    progress: Callable[..., None] | None = None,
+    **settings: Unpack[FitKeywords],
 ) -> Calibration:
-    """Make and keep the null toys of a reference, to apply to data later. `options` are those of `search`.
+    """Make and keep the null toys of a reference, to apply to any number of data sets later.
 
     A calibration that is there already, of the same reference and settings, is extended to `toys`.
+
+    Parameters
+    ----------
+    reference : array_like, mapping, data frame or Sample
+        Events of the reference model, one a row.
+    expected : float
+        N(0), the number of data events that the reference predicts.
+    output : path_like
+        The folder of the calibration.
+    toys : int, optional
+        How many null toys. Default: 300, or 1000 of the score statistic.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    executor : {"local", "dask"} or Dask, default "local"
+        Who makes the toys; see `search`.
+    device : str, default "cpu"
+        Where features are kept and multiplied; see `search`.
+    progress : callable, optional
+        Called with what is being done, how much of it is done and how much there is.
+    <the settings of a fit>
+
+    Returns
+    -------
+    Calibration
+        The toys, the reference they were drawn from, and where they are kept.
+
+    Raises
+    ------
+    InputError
+        If the reference or the settings cannot be used as they are.
+    StoreError
+        If the folder holds toys of another reference or of other settings.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     calibration = lanner.calibrate(reference, expected=200, output=folder, toys=90)
+    ...     result = lanner.apply(calibration, data)
+    >>> len(calibration), 0 < result.p_value <= 1
+    (90, True)
     """
-    check_expected(expected)
-    arrays_on(device)
-    reference = check_sample(reference, "reference", MIN_REFERENCE)
-    fit = FitOptions(**options)
-    if fit.null not in (None, "reference"):
-        raise InputError(f"null={fit.null!r} needs the data; a calibration that is kept needs null='reference'")
-    budget = memory_budget(memory)
-    plans = plan_search(reference, None, expected=expected, options=fit, memory=budget)
-    check_ratio(plans[0], reference)
-    toys = default_toys(plans) if toys is None else toys
-    folder = Path(output)
-    with executor_of(executor).start(Recipe(plans, reference, device=device), memory=budget) as workers:
-        made = run_toys(workers, toys, folder=folder / "toys", events_digest=_digest(reference), progress=progress)
-    buffer = io.BytesIO()
-    arrays = {"features": reference.features} | ({} if reference.weights is None else {"weights": reference.weights})
-    np.savez(buffer, **arrays)
-    write_atomically(folder / "reference.npz", buffer.getvalue())
+    fit, told = FitSettings(**settings), as_progress(progress)
+    job = prepare(reference, expected=expected, settings=fit, memory=memory, device=device, progress=told)
+    number, folder, sample = job.toys if toys is None else toys, Path(output), job.recipe.reference
+    with executor_of(executor).start(job.recipe, memory=job.memory) as workers:
+        made = run_toys(workers, number, folder=folder / "toys", events_digest=sample_digest(sample), progress=told)
+    arrays = {"features": sample.features} | ({} if sample.weights is None else {"weights": sample.weights})
+    write_arrays(folder / "reference.npz", arrays)
     description = {
         "format": FORMAT,
-        "plan": plans[0].settings() | {"chosen": list(plans[0].chosen)},
-        "scales": [[p.width, p.penalty] for p in plans],
-        "combination": fit.combination,
-        "reference": _digest(reference),
-        "toys": toys,
+        "plan": job.plans[0].to_dict(),
+        "scales": [[p.width, p.penalty] for p in job.plans],
+        "reference": sample_digest(sample),
+        "toys": number,
     }
     write_atomically(folder / "calibration.json", json.dumps(description, indent=1))
-    return Calibration(plans, fit.combination, reference, made, folder)
+    return Calibration(job.plans, sample, made, folder)
 
 
-def load_calibration(folder: str | Path) -> Calibration:
-    """Read a calibration; one whose files do not belong together is refused."""
+def load_calibration(folder: PathLike) -> Calibration:
+    """Read a calibration; one whose files do not belong together is refused.
+
+    Parameters
+    ----------
+    folder : path_like
+        The folder that `calibrate` wrote.
+
+    Returns
+    -------
+    Calibration
+        The toys, the reference they were drawn from, and where they are kept.
+
+    Raises
+    ------
+    InputError
+        If there is no calibration, or a damaged one.
+    StoreError
+        If toys are missing, or are those of something else.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> reference = np.random.default_rng(1).exponential(size=(4000, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = lanner.calibrate(reference, expected=200, output=folder, toys=60)
+    ...     len(lanner.load_calibration(folder))
+    60
+    """
     folder = Path(folder)
     path = folder / "calibration.json"
     if not path.exists():
         raise InputError(f"{folder} holds no calibration.json; make one with `lanner calibrate` or lanner.calibrate")
     try:
         found = json.loads(path.read_text())
-        if found["format"] != FORMAT:
-            raise InputError(f"{path} is of another version ({found['format']}, not {FORMAT})")
-        plan = Plan.from_settings(found["plan"] | {"chosen": tuple(found["plan"]["chosen"])})
+        if found["format"] == LAST_FORMAT:
+            found["plan"] = upgraded(found["plan"]) | {"combination": found["combination"]}
+        elif found["format"] != FORMAT:
+            raise InputError(f"{path} is of another version ({found['format']}, not {FORMAT}); calibrate again")
+        plan = Plan.from_dict(found["plan"])
         plans = tuple(replace(plan, width=float(w), penalty=float(p)) for w, p in found["scales"])
-        combination = str(found["combination"])
-        with open(folder / "reference.npz", "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            reference = Sample(file["features"], plan.names, file["weights"] if "weights" in file.files else None)
+        arrays = read_arrays(folder / "reference.npz")
+        reference = Sample(arrays["features"], plan.names, arrays.get("weights"))
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"{folder} holds a damaged calibration ({type(error).__name__}: {error})") from error
-    if _digest(reference) != found["reference"]:
+    if sample_digest(reference) != found["reference"]:
         raise InputError(f"{folder}/reference.npz is not the reference that the toys were drawn from; calibrate again")
-    return Calibration(plans, combination, reference, _stored_toys(folder, plans, found), folder)
+    store = open_store(folder / "toys", plans, found["reference"])
+    return Calibration(plans, reference, read_toys(store, int(found["toys"])), folder)
 
 
+@spelled_out
 def apply(
-    calibration: Calibration | str | Path,
+    calibration: Calibration | PathLike,
     data: Any,
     *,
     expected: float | None = None,
     memory: float | str | None = None,
     device: str = "cpu",
 ) -> SearchResult:
-    """Test data against a calibration: one fit, no toy. Data or an expectation it was not made for are refused."""
+    """Test data against a calibration: one fit, no toy.
+
+    Parameters
+    ----------
+    calibration : Calibration or path_like
+        What `calibrate` made, or its folder.
+    data : array_like, mapping, data frame or Sample
+        The measured events, with the columns of the reference.
+    expected : float, optional
+        Checked against the number that the calibration was made for.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    device : str, default "cpu"
+        Where features are kept and multiplied; see `search`.
+
+    Returns
+    -------
+    SearchResult
+        The result of a search with the same toys.
+
+    Raises
+    ------
+    InputError
+        If the calibration was made for other data or for another expectation.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> rng = np.random.default_rng(1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = lanner.calibrate(rng.exponential(size=(4000, 1)), expected=200, output=folder, toys=90)
+    ...     result = lanner.apply(folder, rng.exponential(size=(200, 1)))
+    >>> len(result.null)
+    60
+    """
     start = time.perf_counter()
     with collected_warnings() as said:
         if not isinstance(calibration, Calibration):
@@ -146,21 +238,9 @@ def apply(
             raise InputError(
                 f"expected={expected:g}, but the calibration was made for {plan.expected:g}; calibrate again"
             )
-        data = match_columns(calibration.reference, check_sample(data, "data", MIN_DATA))
+        data = match_columns(calibration.reference, checked_sample(data, "data", MIN_DATA))
         check_count(plan, len(data))
         recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
-        result = Judge(recipe.prepare(memory_budget(memory)), calibration.combination).result(
-            calibration.toys, frozen_toys(len(calibration))
-        )
+        judge = Judge(recipe.prepare(memory_budget(memory)), plan.combination)
+        result = judge.result(calibration.toys, frozen_toys(len(calibration)))
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
-
-
-def _digest(reference: Sample) -> str:
-    return array_digest(reference.features, reference.weights)
-
-
-def _stored_toys(folder: Path, plans: tuple[Plan, ...], found: dict[str, Any]) -> ToyRun:
-    from lanner.run.toy_maker import open_store, read_toys
-
-    store = open_store(folder / "toys", plans, found["reference"])
-    return read_toys(store, int(found["toys"]))

@@ -18,7 +18,7 @@ from lanner.inference.sequential import Stopping
 from lanner.inference.significance import z_of_log_p
 from lanner.model.objective import Solution
 from lanner.run.execution.local import BAND_TOYS
-from lanner.run.frozen import Frozen
+from lanner.run.frozen import Combiner
 from lanner.run.result import Combined, ScaleResult, SearchResult
 from lanner.run.toy_maker import ToyRun
 from lanner.run.toy_store import sample_digest
@@ -45,12 +45,12 @@ class Judge:
 
     def is_known(self, made: ToyRun, frozen: int, stopping: Stopping) -> bool:
         """Whether the toys there are decide."""
-        how = Frozen.of(self.ladder, self.kind, made, frozen)
+        how = Combiner.of(self.ladder, self.kind, made, frozen)
         return stopping.judge(float(how.statistic(self.statistics)[0]), how.null_statistics(made)) is not None
 
     def result(self, made: ToyRun, frozen: int, stopping: Stopping | None = None) -> SearchResult:
         """The result of the toys there are; the first `frozen` of them compare the scales and are not counted."""
-        how = Frozen.of(self.ladder, self.kind, made, frozen)
+        how = Combiner.of(self.ladder, self.kind, made, frozen)
         self._warn(made)
         null, draws = how.null(self.ladder, made), how.statistic(self.statistics)
         if how.combination is None:
@@ -70,7 +70,7 @@ class Judge:
         return ScaleResult(
             width=plan.width,
             penalty=plan.penalty,
-            deviation=deviation_of(plan.penalty, events=plan.reference_size + plan.expected, loss=experiment.pool.loss),
+            deviation=deviation_of(plan.penalty, events=plan.events_per_fit, loss=experiment.pool.loss),
             rank=experiment.pool.features.basis.rank,
             statistic=t,
             exceedances=int(np.count_nonzero(~(toys < t))),

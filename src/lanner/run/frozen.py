@@ -9,7 +9,7 @@ import numpy as np
 from lanner.inference.combination import Combination
 from lanner.inference.multiscale import Ladder
 from lanner.inference.null import Null
-from lanner.inference.seeds import Stream, generator
+from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import fit_chi2
 from lanner.inference.tail import fit_tail
 from lanner.run.toy_maker import ToyRun
@@ -17,17 +17,17 @@ from lanner.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Frozen:
+class Combiner:
     """How the statistics of a ladder's scales, (scales, n), become one: by a frozen combination, or there is but one.
 
     The first `toys` toys froze it and are not counted.
     """
 
     combination: Combination | None
-    toys: int
+    n_map_toys: int
 
     @classmethod
-    def of(cls, ladder: Ladder, kind: str, made: ToyRun, toys: int) -> Frozen:
+    def of(cls, ladder: Ladder, kind: str, made: ToyRun, toys: int) -> Combiner:
         """Freeze a combination on the first toys, where there is something to combine."""
         if len(ladder.scales) == 1:
             return cls(None, 0)
@@ -40,14 +40,14 @@ class Frozen:
 
     def null_statistics(self, made: ToyRun) -> Array:
         """The statistic of the toys that are counted."""
-        return self.statistic(made.statistics[:, self.toys :])
+        return self.statistic(made.statistics[:, self.n_map_toys :])
 
     def null(self, ladder: Ladder, made: ToyRun) -> Null:
         """The toys that are counted, and the laws beside them."""
         t = self.null_statistics(made)
-        converged = np.asarray(made.converged[:, self.toys :].all(axis=0))
+        converged = np.asarray(made.converged[:, self.n_map_toys :].all(axis=0))
         plan = ladder.first.plan
-        rng = generator(plan.seed, Stream.CALIBRATION)
+        rng = rng_of(plan.seed, Stream.CALIBRATION)
         if self.combination is not None:
             return Null(plan.null, t, converged, tail=fit_tail(t, rng=rng))
         return Null(plan.null, t, converged, ladder.first.analytic_null(), fit_chi2(t, rng=rng))

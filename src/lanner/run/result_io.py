@@ -70,7 +70,7 @@ def load_result(folder: str | Path) -> SearchResult:
             ),
             reference_draws=arrays["reference_draws"],
             ratio=LearnedRatio.load(folder / "ratio.npz"),
-            plan=Plan.from_settings(plain["configuration"] | {"chosen": tuple(plain["chosen"])}),
+            plan=Plan.from_dict(plain["configuration"]),
             data_size=plain["samples"]["data"],
             reference_total=plain["samples"]["reference"],
             warnings=tuple(plain["warnings"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.errors import InputError, StoreError
+from lanner.errors import StoreError
 from lanner.inference.multiscale import Ladder
-from lanner.inference.plan import Plan
+from lanner.inference.plan import Plan, upgraded
 from lanner.run.execution.local import Task, Workers
 from lanner.run.toy_store import Batch, ToyStore
+from lanner.settings import checked
+from lanner.typing import Progress
 
 BATCH = 160  # toys lost at most by an interruption, and enough for matrix products to run at full speed
 SCORE_BATCH = 1000  # the same where a toy needs no fit
@@ -42,7 +44,7 @@ def run_toys(
     *,
     folder: Path | None,
     events_digest: str,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     task: Task = Ladder.fit_toys,
     about: dict[str, Any] | None = None,
 ) -> ToyRun:
@@ -74,15 +76,14 @@ class ToyMaker:
         about: dict[str, Any] | None = None,
     ) -> ToyMaker:
         """A maker of a ladder's toys, kept in a folder if there is one; `toys` is how many are wanted at first."""
-        if toys < 1:
-            raise InputError(f"toys={toys}: give a number of null toys, such as 300")
-        size = batch_size(workers.ladder, toys, workers.number)
+        toys = checked("toys", toys)
+        size = batch_size(workers.prepared, toys, workers.number)
         store = None
         if folder is not None:
-            store = open_store(folder, workers.ladder.plans, events_digest, about, batch_size=size)
+            store = open_store(folder, workers.prepared.plans, events_digest, about, batch_size=size)
         return cls(workers, task, store, size)
 
-    def first(self, toys: int, progress: Callable[[int, int], None] | None = None) -> ToyRun:
+    def first(self, toys: int, progress: Progress | None = None) -> ToyRun:
         """The first `toys` toys."""
         firsts = range(0, toys, self._size)
         report = _Reporter(toys, self._size, progress)
@@ -183,8 +184,15 @@ def open_store(
 ) -> ToyStore:
     """The store of the toys of some scales."""
     scales = {} if len(plans) == 1 else {"scales": [[p.width, p.penalty] for p in plans]}
-    description = {"events": events_digest} | plans[0].settings() | scales | (about or {})
-    return ToyStore(folder, description, batch_size=batch_size)
+    description = {"events": events_digest} | plans[0].toy_settings() | scales | (about or {})
+    return ToyStore(folder, description, batch_size=batch_size, upgrade=_upgraded)
+
+
+def _upgraded(made_for: dict[str, Any]) -> dict[str, Any]:
+    """What the toys of a store of the last format were made for, as this one describes it."""
+    besides = {name: made_for[name] for name in ("events", "scales", "signal_events", "alone") if name in made_for}
+    plan = {name: value for name, value in made_for.items() if name not in besides}
+    return besides | Plan.from_dict(upgraded(plan)).toy_settings()
 
 
 def read_toys(store: ToyStore, toys: int) -> ToyRun:
@@ -207,15 +215,10 @@ def _joined(batches: list[Batch], toys: int) -> ToyRun:
     )
 
 
-def stage(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
-    """Progress of one stage among several."""
-    return None if progress is None else lambda done, total: progress(what, done, total)
-
-
 class _Reporter:
     """Counts toys for a progress bar: those that end within a batch, then whole batches."""
 
-    def __init__(self, toys: int, size: int, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(self, toys: int, size: int, progress: Progress | None) -> None:
         self._toys, self._size, self._progress = toys, size, progress
         self._in_batch: dict[int, int] = {}
         self._lock = Lock()  # a cluster's messages come in a thread of their own
@@ -234,4 +237,4 @@ class _Reporter:
 
     def _tell(self) -> None:
         if self._progress is not None:
-            self._progress(min(sum(self._in_batch.values()), self._toys), self._toys)
+            self._progress("toys", min(sum(self._in_batch.values()), self._toys), self._toys)

@@ -8,12 +8,11 @@ a store share the work: each batch is claimed by a lock that the operating syste
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.files import write_atomically
+from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner.errors import StoreError, StoreWarning
 from lanner.events import Sample
 
@@ -33,7 +32,8 @@ except ImportError:  # not a POSIX system: runs cannot share a store, but one al
 
 log = logging.getLogger(__name__)
 
-FORMAT = "lanner.toys/3"
+FORMAT, LAST_FORMAT = "lanner.toys/4", "lanner.toys/3"
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 _DESCRIPTION = "store.json"
 
 
@@ -75,11 +75,17 @@ def sample_digest(sample: Sample) -> str:
 
 
 class ToyStore:
-    """Toys in a folder. `description` is what they depend on; another one is refused."""
+    """Toys in a folder. `description` is what they depend on; another one is refused.
 
-    def __init__(self, folder: Path, description: dict[str, Any], *, batch_size: int) -> None:
+    `upgrade` turns the description of a store of the last format into one of this; without it such a store is refused.
+    """
+
+    def __init__(
+        self, folder: Path, description: dict[str, Any], *, batch_size: int, upgrade: Upgrade | None = None
+    ) -> None:
         self.folder = folder
         self.description = description
+        self._upgrade = upgrade
         self._fingerprint = fingerprint(description)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -105,9 +111,14 @@ class ToyStore:
             write_atomically(path, text, keep=True)  # of two runs that start together, one describes the store
         try:
             found = json.loads(path.read_text())
-            if found["format"] != FORMAT:
+            last = found["format"] == LAST_FORMAT and self._upgrade is not None
+            if found["format"] != FORMAT and not last:
                 raise StoreError(f"{path} is of another version ({found['format']}, not {FORMAT}); use a new folder")
-            made_for, size = dict(found["made_for"]), int(found["batch_size"])
+            made_for, size, kept = dict(found["made_for"]), int(found["batch_size"]), found.get("fingerprint")
+            if last and self._upgrade is not None:
+                made_for = self._upgrade(made_for)
+                if fingerprint(made_for) == self._fingerprint:
+                    self._fingerprint = kept  # by which its batches are known
         except StoreError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -115,7 +126,7 @@ class ToyStore:
                 f"{path} is damaged ({error}); the toys beside it are safe, but what they were made for is lost: "
                 "use a new folder"
             ) from None
-        if found.get("fingerprint") != self._fingerprint:
+        if kept != self._fingerprint:
             different = "; ".join(_differences(made_for, self.description))
             raise StoreError(
                 f"{self.folder} holds toys of another configuration ({different}); "
@@ -133,10 +144,10 @@ class ToyStore:
         if not path.exists():
             return None
         try:
-            with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                if str(file["fingerprint"]) != self._fingerprint or int(file["first"]) != first:
-                    raise ValueError("it belongs to another store")
-                batch = Batch(first, file["statistic"], file["converged"], file["iterations"], file["coefficients"])
+            found = read_arrays(path)
+            if str(found["fingerprint"]) != self._fingerprint or int(found["first"]) != first:
+                raise ValueError("it belongs to another store")
+            batch = Batch(first, found["statistic"], found["converged"], found["iterations"], found["coefficients"])
             if (
                 not batch.statistic.shape == batch.converged.shape == batch.iterations.shape
                 or len(batch) != self.batch_size
@@ -155,17 +166,7 @@ class ToyStore:
 
     def write(self, batch: Batch) -> None:
         """Store a batch whole or not at all."""
-        buffer = io.BytesIO()
-        np.savez(
-            buffer,
-            fingerprint=np.array(self._fingerprint),
-            first=np.array(batch.first),
-            statistic=batch.statistic,
-            converged=batch.converged,
-            iterations=batch.iterations,
-            coefficients=batch.coefficients,
-        )
-        write_atomically(self._path(batch.first), buffer.getvalue())
+        write_arrays(self._path(batch.first), {"fingerprint": np.array(self._fingerprint)} | vars(batch))
 
     @contextmanager
     def claim(self, first: int) -> Iterator[bool]:

@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from lanner._util.machine import memory_budget
+from lanner._util.progress import as_progress
 from lanner.errors import InputError
 from lanner.inference.tuning import Tuning
-from lanner.model.fit import MIN_REFERENCE
-from lanner.run.planning import FitOptions, check_expected, check_sample, tune_reference
+from lanner.inference.tuning import tune as tune_sample
+from lanner.model.fit import MIN_REFERENCE, check_expected
+from lanner.run.prepare import checked_sample
+from lanner.settings import FitKeywords, FitSettings, spelled_out
 
 
+@spelled_out
 def tune(
     reference: Any,
     *,
     expected: float | None,
     memory: float | str | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    **options: Any,
+    progress: Callable[..., None] | None = None,
+    **settings: Unpack[FitKeywords],
 ) -> Tuning:
-    """Choose width, penalty and number of centres by the paper's protocol; those given as options stay.
+    """Choose width, penalty and number of centres by the paper's protocol, from the reference alone.
 
+    What is given as a setting stays as it is; trial fits of a part of the reference decide on the rest.
+
+    Parameters
+    ----------
+    reference : array_like, mapping, data frame or Sample
+        Events of the reference model, one a row.
+    expected : float
+        N(0), the number of data events that the reference predicts.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    progress : callable, optional
+        Called with what is being done, how much of it is done and how much there is.
+    <the settings of a fit>
+
+    Returns
+    -------
+    Tuning
+        The settings chosen, `width`, `penalty` and `centers`, and the trials behind them.
+
+    Raises
+    ------
+    InputError
+        If the reference cannot be used, or if no penalty makes its toys stable.
+
+    Examples
+    --------
     >>> import lanner, numpy as np
     >>> reference = np.random.default_rng(1).exponential(size=(3000, 1))
     >>> lanner.tune(reference, expected=200, penalty=1e-6, seed=1).penalty
@@ -29,13 +59,10 @@ def tune(
     """
     if expected is None:
         raise InputError("expected=None: tuning needs the number of data events that the reference predicts")
-    check_expected(expected)
-    sample = check_sample(reference, "reference", MIN_REFERENCE)
-    return tune_reference(
-        sample,
-        expected=float(expected),
-        options=FitOptions(**options),
+    return tune_sample(
+        checked_sample(reference, "reference", MIN_REFERENCE),
+        expected=check_expected(expected),
+        settings=FitSettings(**settings),
         memory=memory_budget(memory),
-        plateau=True,
-        progress=progress,
+        progress=as_progress(progress),
     )

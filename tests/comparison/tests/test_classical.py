@@ -8,14 +8,14 @@ from lanner.comparison import BinnedChi2, KolmogorovSmirnov
 from lanner.comparison.tests.chi2 import halved
 from lanner.comparison.tests.kolmogorov_smirnov import log_corrected
 from lanner.errors import InputError
-from tests.comparison.arenas import arena_of, samples_of
+from tests.comparison.pools import pool_of, samples_of
 
 
 def test_the_distance_is_that_of_scipy_in_the_worst_feature() -> None:
-    arena = arena_of(dimensions=3, other=40)
-    prepared = KolmogorovSmirnov().prepare(arena)
-    for draw in (arena.scheme.toy(0), arena.scheme.data(0)):
-        x, y = samples_of(arena, draw)
+    pool = pool_of(dimensions=3, other=40)
+    prepared = KolmogorovSmirnov().prepare(pool)
+    for draw in (pool.scheme.toy(0), pool.scheme.data(0)):
+        x, y = samples_of(pool, draw)
         found = [stats.ks_2samp(x[:, k], y[:, k]).statistic for k in range(3)]
         distance, events = prepared.distance(draw)
         assert distance == pytest.approx(max(found), rel=1e-12)
@@ -23,11 +23,11 @@ def test_the_distance_is_that_of_scipy_in_the_worst_feature() -> None:
 
 
 def test_ties_are_compared_once() -> None:
-    arena = arena_of(dimensions=1, other=40)
-    arena.events[:] = np.round(arena.events)
-    draw = arena.scheme.data(0)
-    x, y = samples_of(arena, draw)
-    distance, _ = KolmogorovSmirnov().prepare(arena).distance(draw)
+    pool = pool_of(dimensions=1, other=40)
+    pool.events[:] = np.round(pool.events)
+    draw = pool.scheme.data(0)
+    x, y = samples_of(pool, draw)
+    distance, _ = KolmogorovSmirnov().prepare(pool).distance(draw)
     assert distance == pytest.approx(stats.ks_2samp(x[:, 0], y[:, 0]).statistic, rel=1e-12)
 
 
@@ -56,10 +56,10 @@ def test_cells_do_not_depend_on_other_events_than_the_reference() -> None:
 
 
 def test_chi2_is_pearsons() -> None:
-    arena = arena_of(dimensions=2, reference=4000, other=100)
-    draw = arena.scheme.data(0)
-    t = BinnedChi2(bins=8).prepare(arena).statistics([draw]).values[0, 0]
-    cells = halved(arena.events, 4000, 3)
+    pool = pool_of(dimensions=2, reference=4000, other=100)
+    draw = pool.scheme.data(0)
+    t = BinnedChi2(bins=8).prepare(pool).statistics([draw]).values[0, 0]
+    cells = halved(pool.events, 4000, 3)
     roles = draw.roles()
     seen, left = (np.bincount(cells[roles == role], minlength=8) for role in (2, 1))
     scale = 60 / left.sum()
@@ -74,8 +74,8 @@ def test_chi2_is_pearsons() -> None:
 
 
 def test_null_toys_follow_the_chi2() -> None:
-    arena = arena_of(dimensions=2, reference=20000, expected=800)
-    t = BinnedChi2(bins=16).prepare(arena).statistics([arena.scheme.toy(i) for i in range(400)]).values[0]
+    pool = pool_of(dimensions=2, reference=20000, expected=800)
+    t = BinnedChi2(bins=16).prepare(pool).statistics([pool.scheme.toy(i) for i in range(400)]).values[0]
     assert stats.kstest(t, "chi2", (16,)).pvalue > 1e-3
 
 

@@ -7,7 +7,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from lanner.comparison import Classifier, classifier_test
 from lanner.comparison.tests.classifier import NULLS, STATISTICS
 from lanner.errors import InputError
-from tests.comparison.arenas import arena_of
+from tests.comparison.pools import pool_of
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def test_the_asymptotic_auc_agrees_with_its_permutations(rng: np.random.Generato
 
 
 def test_every_toy_trains_a_classifier_of_its_own() -> None:
-    arena = arena_of(dimensions=2, reference=3000, expected=300, other=400)
-    prepared = Classifier("auc", LogisticRegression()).prepare(arena)
-    null = prepared.statistics([arena.scheme.toy(i) for i in range(20)]).values[0]
-    found = prepared.statistics([arena.scheme.data(0)]).values[0, 0]
+    pool = pool_of(dimensions=2, reference=3000, expected=300, other=400)
+    prepared = Classifier("auc", LogisticRegression()).prepare(pool)
+    null = prepared.statistics([pool.scheme.toy(i) for i in range(20)]).values[0]
+    found = prepared.statistics([pool.scheme.data(0)]).values[0, 0]
     assert abs(null.mean() - 0.5) < 0.05
     assert found > null.max()
-    again = prepared.statistics([arena.scheme.toy(3)]).values[0, 0]
+    again = prepared.statistics([pool.scheme.toy(3)]).values[0, 0]
     assert again == null[3]  # whatever the company
 
 
@@ -92,5 +92,5 @@ def test_missing_values_are_refused() -> None:
 
 
 def test_a_toy_with_next_to_no_events_tells_nothing() -> None:
-    arena = arena_of(dimensions=1, other=3)
-    assert Classifier("auc").prepare(arena).statistics([arena.scheme.data(0)]).values[0, 0] == 0.5
+    pool = pool_of(dimensions=1, other=3)
+    assert Classifier("auc").prepare(pool).statistics([pool.scheme.data(0)]).values[0, 0] == 0.5

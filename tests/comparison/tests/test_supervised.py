@@ -2,28 +2,28 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lanner.comparison import Arena, KnownRatio, Supervised
+from lanner.comparison import KnownRatio, Supervised, ToyPool
 from lanner.errors import InputError
 from lanner.paper.datasets import one_dimensional as example
-from tests.comparison.arenas import OPTIONS, arena_of
+from tests.comparison.pools import OPTIONS, pool_of
 
 
 def test_the_known_ratio_is_summed_over_the_data() -> None:
-    arena = arena_of(dimensions=2, other=30)
+    pool = pool_of(dimensions=2, other=30)
     test = KnownRatio(lambda x: x[:, 0] ** 2)
-    t = test.prepare(arena).statistics([arena.scheme.data(0)]).values[0, 0]
-    assert arena.other is not None
-    assert t == pytest.approx(2 * (arena.other.features[:, 0] ** 2).sum())
+    t = test.prepare(pool).statistics([pool.scheme.data(0)]).values[0, 0]
+    assert pool.other is not None
+    assert t == pytest.approx(2 * (pool.other.features[:, 0] ** 2).sum())
 
 
 def test_boosted_trees_come_close_to_the_known_ratio() -> None:
-    arena = arena_of(dimensions=1, reference=20000, expected=500, other=4000)
+    pool = pool_of(dimensions=1, reference=20000, expected=500, other=4000)
     share = 50 / 500
     exact = KnownRatio(lambda x: np.log1p(share * np.exp(x[:, 0] - 0.5)))  # N(1, 1) over N(0, 1)
-    tests = (exact.prepare(arena), Supervised(50.0).prepare(arena))
-    null = [p.statistics([arena.scheme.toy(i) for i in range(300)]).values[0] for p in tests]
+    tests = (exact.prepare(pool), Supervised(50.0).prepare(pool))
+    null = [p.statistics([pool.scheme.toy(i) for i in range(300)]).values[0] for p in tests]
     signal = [
-        p.statistics([arena.scheme.with_signal(i, 50.0, alone=False) for i in range(100)]).values[0] for p in tests
+        p.statistics([pool.scheme.with_signal(i, 50.0, alone=False) for i in range(100)]).values[0] for p in tests
     ]
     separation = [(np.median(s) - n.mean()) / n.std() for s, n in zip(signal, null, strict=True)]
     assert separation[0] > 2
@@ -35,8 +35,8 @@ def test_no_event_of_a_narrow_signal_rules_alone() -> None:
     rng = np.random.default_rng(0)
     reference, signal = rng.normal(size=(20_000, 2)), rng.normal(4.0, 0.02, (2000, 2))
     reference[:3] = 4.0
-    arena = Arena.prepare(reference, signal, expected=500, options=OPTIONS)
-    values = Supervised(50.0).prepare(arena).values  # type: ignore[attr-defined]
+    pool = ToyPool.prepare(reference, signal, expected=500, options=OPTIONS)
+    values = Supervised(50.0).prepare(pool).values  # type: ignore[attr-defined]
     odds = np.expm1(values) * (500 / 50) * (2000 / 20_000)
     assert 100 < odds.max() < 2 * 2000
 
@@ -57,6 +57,6 @@ def test_the_known_ratio_of_the_paper_reaches_the_exact_median() -> None:
 
 def test_a_supervised_test_needs_a_signal() -> None:
     with pytest.raises(InputError, match="give one"):
-        Supervised(10.0).prepare(arena_of())
+        Supervised(10.0).prepare(pool_of())
     with pytest.raises(InputError, match="too few"):
-        Supervised(10.0).prepare(arena_of(other=20))
+        Supervised(10.0).prepare(pool_of(other=20))

@@ -13,9 +13,11 @@ from lanner.model.pool import Pool
 from lanner.model.solvers.batched_newton import minimise
 from lanner.model.solvers.newton import own_curvature_newton
 from lanner.model.weightings import DATA, REFERENCE
+from lanner.settings import FitSettings
 from tests.conftest import Dense, exponential, shaped
 
 N, EXPECTED, REFERENCE_SIZE, TOYS, PENALTY = 6000, 900, 4800, 12, 1e-5
+CONVERGED, CLOSELY = FitSettings(tolerance=1e-3), FitSettings(tolerance=1e-6)
 EVENTS = shaped(5, N)
 BARRED = np.arange(400)
 SPREAD = 13.0  # of t at these settings, sqrt(2 dof)
@@ -72,7 +74,7 @@ def dense(pool: Pool, roles: np.ndarray) -> Dense:
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_newton_steps_are_the_dense_ones(loss: str, steps: int) -> None:
     pool, roles = make_pool(loss=loss), toys(4)
-    solution = pool.fit(roles, newton_steps=steps, tolerance=1e-9)
+    solution = pool.fit(roles, FitSettings(newton_steps=steps, tolerance=1e-9))
     for b in range(4):
         truth = dense(pool, roles[:, b])
         w = truth.newton(steps)
@@ -85,7 +87,7 @@ def test_newton_steps_are_the_dense_ones(loss: str, steps: int) -> None:
 @pytest.mark.parametrize("signal", [0, 150])
 def test_a_fit_that_says_converged_is_converged(loss: str, precision: str, signal: int) -> None:
     pool, roles = make_pool(loss=loss, precision=precision), toys(signal=signal)
-    solution = pool.fit(roles, newton_steps=None, tolerance=1e-3)
+    solution = pool.fit(roles, CONVERGED)
     assert solution.converged.all()
     for b in range(TOYS):
         truth = dense(pool, roles[:, b])
@@ -95,24 +97,22 @@ def test_a_fit_that_says_converged_is_converged(loss: str, precision: str, signa
 
 
 def test_the_extended_statistic_is_never_negative() -> None:
-    solution = make_pool(loss="extended").fit(toys(), newton_steps=None, tolerance=1e-6)
+    solution = make_pool(loss="extended").fit(toys(), CLOSELY)
     assert (solution.statistic > 0).all()
 
 
 def test_batch_size_and_order_do_not_change_t() -> None:
     pool, roles = make_pool(precision="single"), toys()
-    together = pool.fit(roles, newton_steps=None, tolerance=1e-3).statistic
-    apart = np.concatenate([pool.fit(roles[:, [b]], newton_steps=None, tolerance=1e-3).statistic for b in range(TOYS)])
-    shuffled = pool.fit(roles[:, ::-1].copy(), newton_steps=None, tolerance=1e-3).statistic[::-1]
+    together = pool.fit(roles, CONVERGED).statistic
+    apart = np.concatenate([pool.fit(roles[:, [b]], CONVERGED).statistic for b in range(TOYS)])
+    shuffled = pool.fit(roles[:, ::-1].copy(), CONVERGED).statistic[::-1]
     np.testing.assert_allclose(apart, together, atol=0.01 * SPREAD)
     np.testing.assert_allclose(shuffled, together, atol=0.01 * SPREAD)
 
 
 def test_precision_does_not_change_t() -> None:
     roles = toys()
-    single, double = (
-        make_pool(precision=p).fit(roles, newton_steps=None, tolerance=1e-3).statistic for p in ("single", "double")
-    )
+    single, double = (make_pool(precision=p).fit(roles, CONVERGED).statistic for p in ("single", "double"))
     np.testing.assert_allclose(single, double, atol=0.01 * SPREAD)
 
 
@@ -120,23 +120,23 @@ def test_the_memory_budget_does_not_change_t() -> None:
     roles = toys()
     stored, streamed = make_pool(precision="single"), make_pool(precision="single", memory=8e6)
     assert (stored.features.storage, streamed.features.storage) == ("stored", "streamed")
-    a, b = (pool.fit(roles, newton_steps=None, tolerance=1e-3).statistic for pool in (stored, streamed))
+    a, b = (pool.fit(roles, CONVERGED).statistic for pool in (stored, streamed))
     np.testing.assert_allclose(a, b, atol=0.01 * SPREAD)
 
 
 def test_the_shared_curvature_and_a_fits_own_give_the_same_t() -> None:
     pool, roles = make_pool(), toys(3)
-    batched = pool.fit(roles, newton_steps=None, tolerance=1e-6)
+    batched = pool.fit(roles, CLOSELY)
     for b in range(3):
-        alone = own_curvature_newton(pool.problem(roles[:, [b]]), newton_steps=None, tolerance=1e-6)
+        alone = own_curvature_newton(pool.problem(roles[:, [b]]), CLOSELY)
         assert alone.converged[0]
         assert alone.statistic[0] == pytest.approx(batched.statistic[b], abs=1e-4)
 
 
 def test_fits_that_the_shared_curvature_leaves_open_are_finished_by_their_own() -> None:
     pool, roles = make_pool(), toys(3, signal=150)
-    cut_short = minimise(pool.problem(roles), pool.shared, newton_steps=None, tolerance=1e-6, max_iterations=3)
-    enough = minimise(pool.problem(roles), pool.shared, newton_steps=None, tolerance=1e-6)
+    cut_short = minimise(pool.problem(roles), pool.shared, CLOSELY, max_iterations=3)
+    enough = minimise(pool.problem(roles), pool.shared, CLOSELY)
     assert cut_short.converged.all()
     np.testing.assert_allclose(cut_short.statistic, enough.statistic, rtol=1e-5)
 
@@ -146,7 +146,7 @@ def test_a_toy_that_has_converged_leaves_the_batch(caplog: pytest.LogCaptureFixt
     roles = np.hstack([toys(6), toys(6, signal=300)])
     finished: list[int] = []
     with caplog.at_level(logging.DEBUG, logger="lanner"):
-        solution = pool.fit(roles, newton_steps=None, tolerance=1e-6, progress=finished.append)
+        solution = pool.fit(roles, CLOSELY, progress=finished.append)
     active = [int(record.args[1]) for record in caplog.records if "fits, decrement" in record.message]  # type: ignore[index, arg-type]
     assert active == sorted(active, reverse=True)
     assert active[0] == 12 > active[-1]
@@ -171,8 +171,8 @@ def test_a_weight_is_a_repetition() -> None:
     problem = weighted.problem(roles)
     weightings = replace(problem.weightings, data_weights=weights)
     problem = replace(problem, weightings=weightings, ridge=twice.problem(repeated).ridge)
-    a = minimise(problem, weighted.shared, newton_steps=None, tolerance=1e-8)
-    b = twice.fit(repeated, newton_steps=None, tolerance=1e-8)
+    a = minimise(problem, weighted.shared, FitSettings(newton_steps=None, tolerance=1e-8))
+    b = twice.fit(repeated, FitSettings(newton_steps=None, tolerance=1e-8))
     np.testing.assert_allclose(a.statistic, b.statistic, rtol=1e-6)
 
 
@@ -180,7 +180,7 @@ def test_null_toys_follow_the_analytic_mean_and_spread() -> None:
     from lanner.inference.analytic import analytic_weights
 
     pool = make_pool(precision="single")
-    t = pool.fit(toys(150), newton_steps=None, tolerance=1e-3).statistic
+    t = pool.fit(toys(150), CONVERGED).statistic
     w = analytic_weights(pool.spectrum, expected=EXPECTED, reference_size=REFERENCE_SIZE, events=5700, penalty=PENALTY)
     spread = np.sqrt(2 * (w**2).sum())
     # All toys share one pool, so the mean is off by more than toys alone would tell: a few per cent.
@@ -201,6 +201,6 @@ def test_one_dimension_at_the_papers_penalty(rng: np.random.Generator) -> None:
             reference, basis, loss=loss_by_name("logistic"), penalty=1e-10, expected=200,
             events_per_fit=20_200, precision=precision, memory=10**9, arrays=ARRAYS,
         )  # fmt: skip
-        results.append(pool.fit(roles, newton_steps=1, tolerance=1e-3))
+        results.append(pool.fit(roles, FitSettings(newton_steps=1, tolerance=1e-3)))
     assert all(r.converged.all() for r in results)
     np.testing.assert_allclose(results[0].statistic, results[1].statistic, atol=0.045)  # 1 % of sqrt(2 x 10)

@@ -7,6 +7,7 @@ from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
 from lanner.model.nystrom import trace_tolerance
 from lanner.model.solvers.falkon import FalkonProblem, minimise_falkon
+from lanner.settings import FitSettings
 from tests.conftest import exponential, shaped
 
 # Reduced forms of the paper's shapes: dimensions, width, N0, N(0), penalty.
@@ -73,4 +74,4 @@ def test_a_concave_problem_is_an_error(rng: np.random.Generator) -> None:
     v0 = np.where(np.abs(x[:, 0]) < 0.5, -3.0, 0.5)
     problem = FalkonProblem(x, v0, np.zeros(200), GaussianKernel(0.3), x[:40], x, loss_by_name("extended"))
     with pytest.raises(NotConvexError, match="negative event weights"):
-        minimise_falkon(problem, (1e-3,), newton_steps=1, tolerance=1e-5)
+        minimise_falkon(problem, (1e-3,), FitSettings(newton_steps=1, tolerance=1e-5))

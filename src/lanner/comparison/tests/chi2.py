@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.comparison.protocol import Arena, OneByOne, Prepared, Stage
+from lanner.comparison.protocol import OneByOne, Prepared
+from lanner.comparison.toy_pool import ToyPool
 from lanner.errors import InputError
 from lanner.model.weightings import Draw
-from lanner.typing import Array
+from lanner.typing import Array, Progress
 
 _EXPECTED = 25.0  # data events in a bin, if nobody says how many bins
 _MOST = 1024
@@ -30,17 +31,17 @@ class BinnedChi2:
         if self.bins is not None and (self.bins < 2 or self.bins & (self.bins - 1)):
             raise InputError(f"bins={self.bins}: cells come from halving, so give a power of 2, such as 64")
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return {"bins": self.bins}
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        reference = len(arena.reference)
-        wanted = np.clip(arena.plan.expected / _EXPECTED, 4, min(_MOST, reference / 4))
+        reference = len(pool.reference)
+        wanted = np.clip(pool.plan.expected / _EXPECTED, 4, min(_MOST, reference / 4))
         depth = int(np.log2(self.bins or wanted))
-        cells = halved(arena.events, reference, depth)
-        return _Binned(cells, 2**depth, reference, arena.plan.expected, arena.plan.fixed is not None)
+        cells = halved(pool.events, reference, depth)
+        return _Binned(cells, 2**depth, reference, pool.plan.expected, pool.plan.fixed is not None)
 
 
 def halved(events: Array, reference: int, depth: int) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ output h, the estimated probability to be data where both are equally likely:
 
     likelihood-ratio    the mean of log(h / (1 - h)) over the held-out data
     auc                 the chance that a data event scores higher than a reference event
-    error               one less the share of wrong calls, the mean of both kinds (balanced accuracy)
+    balanced-accuracy   the share of right calls, the mean of both kinds
 
 None of them looks at the number of events. The null is that of toys, each with a classifier of its own, or one that
 needs no training: relabel the held-out events (permutation), draw new ones from the held-out reference
@@ -22,15 +22,16 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from lanner.comparison.protocol import Arena, OneByOne, Prepared, Stage
+from lanner.comparison.protocol import OneByOne, Prepared
 from lanner.comparison.tests.threads import threads_if
 from lanner.comparison.tests.trees import boosted_trees, many
+from lanner.comparison.toy_pool import ToyPool
 from lanner.errors import InputError
 from lanner.events import match_columns
 from lanner.inference.significance import z_of_log_p
 from lanner.model.weightings import REFERENCE, Draw
-from lanner.run.planning import check_sample
-from lanner.typing import Array
+from lanner.run.prepare import checked_sample
+from lanner.typing import Array, Progress
 
 NULLS = ("permutation", "bootstrap", "asymptotic")
 _LEAST = 4  # events of each sample
@@ -57,11 +58,11 @@ def _accuracy(data: Array, reference: Array) -> float:
 STATISTICS: dict[str, Callable[[Array, Array], float]] = {
     "likelihood-ratio": _mean_log_odds,
     "auc": _auc,
-    "error": _accuracy,
+    "balanced-accuracy": _accuracy,
 }
 
 
-_NOTHING = {"likelihood-ratio": 0.0, "auc": 0.5, "error": 0.5}  # of a classifier that learned nothing
+_NOTHING = {"likelihood-ratio": 0.0, "auc": 0.5, "balanced-accuracy": 0.5}  # of a classifier that learned nothing
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Classifier:
     def name(self) -> str:  # noqa: D102
         return self.label or f"classifier-{self.statistic}"
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return {
             "statistic": self.statistic,
             "classifier": "default" if self.classifier is None else repr(self.classifier),
@@ -90,25 +91,25 @@ class Classifier:
         }
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        return _Trained(self, arena)
+        return _Trained(self, pool)
 
 
 @dataclass(frozen=True, eq=False)
 class _Trained(OneByOne):
     test: Classifier
-    arena: Arena
+    pool: ToyPool
 
     def statistic(self, draw: Draw) -> float:
         if len(draw.data) < _LEAST:
             return _NOTHING[self.test.statistic]  # such a toy tells nothing
-        rng = self.arena.rng(draw, 1)
+        rng = self.pool.rng(draw, 1)
         rows = np.flatnonzero(draw.roles() == REFERENCE)
         most = int(self.test.per_event * len(draw.data))
         if len(rows) > most:
             rows = rng.choice(rows, most, replace=False)
-        events = self.arena.events
+        events = self.pool.events
         scores = held_out(
             events[rows], events[draw.data], classifier=self.test.classifier, share=self.test.share, rng=rng
         )
@@ -207,8 +208,8 @@ def classifier_test(
     if null not in NULLS:
         raise InputError(f"null={null!r} is not known; choose one of {', '.join(map(repr, NULLS))}")
     generator = np.random.default_rng(rng)
-    first = check_sample(reference, "reference", _LEAST)
-    second = match_columns(first, check_sample(data, "data", _LEAST))
+    first = checked_sample(reference, "reference", _LEAST)
+    second = match_columns(first, checked_sample(data, "data", _LEAST))
     scores = held_out(first.features, second.features, classifier=classifier, share=share, rng=generator)
     observed = STATISTICS[statistic](scores.data, scores.reference)
     if null == "asymptotic":
@@ -230,7 +231,7 @@ def _asymptotic_p(statistic: str, scores: HeldOut) -> float:
     data, reference = scores.data, scores.reference
     if statistic == "auc":
         return float(stats.mannwhitneyu(data, reference, alternative="greater", method="asymptotic").pvalue)
-    if statistic == "error":
+    if statistic == "balanced-accuracy":
         # If both are alike, calls of "data" are equally frequent in both.
         data, reference = (np.where(x == 0, 0.5, x > 0) for x in (data, reference))
     pooled = np.concatenate([data, reference]).var(ddof=1) * (1 / len(data) + 1 / len(reference))

@@ -9,58 +9,77 @@ from typing import Any
 
 import numpy as np
 
-from lanner.comparison.protocol import Arena, Prepared, Progress, Stage, Statistics
-from lanner.inference.multiscale import Ladder
+from lanner.comparison.protocol import Prepared, Statistics
+from lanner.comparison.toy_pool import ToyPool
+from lanner.inference.combination import frozen_toys
+from lanner.inference.multiscale import Ladder, Recipe
+from lanner.inference.plan import Plan
 from lanner.model.weightings import Draw
-from lanner.run.planning import FitOptions, plan_search
-from lanner.run.toy_maker import batch_size
+from lanner.run.frozen import Combiner
+from lanner.run.prepare import plan_search
+from lanner.run.toy_maker import ToyRun, batch_size
+from lanner.settings import FitKeywords, FitSettings
+from lanner.typing import Progress, ToysEnded
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """`search` with some of its options; by default as it is without any."""
+    """`search` with some of its settings; by default as it is without any."""
 
     name: str = "score"
-    options: dict[str, Any] = field(default_factory=dict, hash=False)
+    keywords: FitKeywords = field(default_factory=FitKeywords, hash=False)
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
-        return dict(self.options)
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
+        return dict(self.keywords)
+
+    def plans(self, pool: ToyPool, progress: Progress | None = None) -> tuple[Plan, ...]:
+        """The plan of each scale, with the sizes and the centres of the pool."""
+        plan = pool.plan
+        # Centres are never a toy's data, so they must be those that the pool's toys hold out.
+        shared: FitKeywords = {
+            "null": plan.null,
+            "seed": plan.seed,
+            "reference_size": plan.reference_size,
+            "centers": plan.centers,
+        }
+        settings = FitSettings(**{"scaling": plan.scaling} | self.keywords | shared)
+        return plan_search(
+            pool.reference,
+            None if plan.fixed is None else pool.other,
+            expected=plan.expected if plan.fixed is None else None,
+            settings=settings,
+            memory=pool.memory,
+            progress=progress,
+        )
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        plan = arena.plan
-        options = FitOptions(
-            # Centres are never a toy's data, so they must be those that the toys keep apart.
-            **{"scaling": plan.scaling.rule}
-            | self.options
-            | {"null": plan.null}
-            | {"seed": plan.seed, "reference_size": plan.reference_size, "centers": plan.centers}
-        )
-        sample = None if plan.fixed is None else arena.other
-        expected = plan.expected if plan.fixed is None else None
-        plans = plan_search(arena.reference, sample, expected=expected, options=options, memory=arena.memory)
-        ladder = Ladder.prepare(plans, arena.reference, arena.other, memory=arena.memory)
-        return PreparedKernel(ladder, options.combination)
+        recipe = Recipe(self.plans(pool, progress), pool.reference, pool.other, device=pool.device)
+        return PreparedKernel(recipe.prepare(pool.memory))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedKernel:
-    """Its scales, each a row of the statistics."""
+    """The scales of the test, each a row of the statistics."""
 
     ladder: Ladder
-    combination: str
 
     @property
     def batch(self) -> int:  # noqa: D102
         return batch_size(self.ladder)
 
     def statistics(  # noqa: D102
-        self, draws: Sequence[Draw], *, progress: Progress | None = None, checkpoint: Path | None = None
+        self, draws: Sequence[Draw], *, progress: ToysEnded | None = None, checkpoint: Path | None = None
     ) -> Statistics:
         fits = self.ladder.fit(draws, progress)
         return Statistics(
             np.stack([f.statistic for f in fits]),
-            np.all([f.converged for f in fits], axis=0),
-            np.max([f.iterations for f in fits], axis=0),
+            np.stack([f.converged for f in fits]),
+            np.stack([f.iterations for f in fits]),
+            fits[0].coefficients if len(fits) == 1 else None,
         )
+
+    def combiner(self, null: ToyRun) -> Combiner:  # noqa: D102
+        kind = self.ladder.first.plan.combination
+        return Combiner.of(self.ladder, kind, null, frozen_toys(null.statistics.shape[1]))

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lanner.comparison.protocol import Arena, OneByOne, Prepared, Stage
+from lanner.comparison.protocol import OneByOne, Prepared
+from lanner.comparison.toy_pool import ToyPool
 from lanner.model.weightings import DATA, REFERENCE, Draw
+from lanner.typing import Progress
 
 
 @dataclass(frozen=True)
@@ -20,14 +22,14 @@ class KolmogorovSmirnov:
 
     name: str = "ks"
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return {}
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
         orders = []
-        for column in arena.events.T:
+        for column in pool.events.T:
             order = np.argsort(column, kind="stable")
             # Of equal values only the last is a place where the two distributions can be compared.
             last = np.append(np.diff(column[order]) > 0, True)

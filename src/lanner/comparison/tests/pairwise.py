@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from lanner.comparison.protocol import Arena, OneByOne, Prepared, Stage
+from lanner.comparison.protocol import OneByOne, Prepared
+from lanner.comparison.toy_pool import ToyPool
 from lanner.model.kernel import GaussianKernel
 from lanner.model.parallel import for_rows
 from lanner.model.weightings import Draw
-from lanner.typing import Array
+from lanner.typing import Array, Progress
 
 Pairs = Callable[[Array, Array], Array]
 _BLOCK = 2**21  # pairs at a time
@@ -36,13 +37,13 @@ class MMD:
     width: float | None = None
     name: str = "mmd"
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return {"width": self.width}
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        return _Pairwise.of(arena, GaussianKernel(self.width or arena.plan.width))
+        return _Pairwise.of(pool, GaussianKernel(self.width or pool.plan.width))
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,13 @@ class Energy:
 
     name: str = "energy"
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return {}
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        return _Pairwise.of(arena, lambda x, y: -cdist(x, y))
+        return _Pairwise.of(pool, lambda x, y: -cdist(x, y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +69,8 @@ class _Pairwise(OneByOne):
     sums: Array  # sum over the whole reference of k(event, .), for every event of the pool
 
     @classmethod
-    def of(cls, arena: Arena, pairs: Pairs) -> _Pairwise:
-        events, reference = arena.events, len(arena.reference)
+    def of(cls, pool: ToyPool, pairs: Pairs) -> _Pairwise:
+        events, reference = pool.events, len(pool.reference)
         sums = np.empty(len(events))
 
         def fill(rows: slice) -> None:

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from lanner.comparison.protocol import Arena, OneByOne, Prepared, Stage
+from lanner.comparison.protocol import OneByOne, Prepared
 from lanner.comparison.tests.threads import threads_if
 from lanner.comparison.tests.trees import boosted_trees, many
+from lanner.comparison.toy_pool import ToyPool
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.weightings import Draw
 from lanner.run.toy_store import array_digest
-from lanner.typing import Array
+from lanner.typing import Array, Progress
 
 _SOME = 1000  # events on which one known ratio is told from another
 # Of the trees' leaves. Without it a leaf that holds one kind of events alone can send the odds to e^90 in a few rounds,
@@ -36,14 +37,14 @@ class KnownRatio:
     log_ratio: Callable[[Array], Array] = field(hash=False)
     name: str = "ideal"
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         # A function has no digest; what it makes of some events has.
-        return {"values": array_digest(np.asarray(self.log_ratio(arena.reference.features[:_SOME])))}
+        return {"values": array_digest(np.asarray(self.log_ratio(pool.reference.features[:_SOME])))}
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        return _Summed(np.concatenate([np.asarray(self.log_ratio(s.features)) for s in arena.samples]))
+        return _Summed(np.concatenate([np.asarray(self.log_ratio(s.features)) for s in pool.samples]))
 
 
 @dataclass(frozen=True)
@@ -59,41 +60,41 @@ class Supervised:
     folds: int = 4
     name: str = "supervised"
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
-        first, last = self._rows(arena)
-        learned = array_digest(self._signal(arena).features[first:last])
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
+        first, last = self._rows(pool)
+        learned = array_digest(self._signal(pool).features[first:last])
         trained = {"folds": self.folds, "shrinkage": _SHRINKAGE, "signal": learned}
         return {"signal_events": self.signal_events, "alone": self.alone} | trained
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
         from sklearn.model_selection import StratifiedKFold
 
-        reference = len(arena.reference)
-        first, last = self._rows(arena)
+        reference = len(pool.reference)
+        first, last = self._rows(pool)
         if last - first < 10 * self.folds:
             raise InputError(f"the signal has {last - first} events, too few to learn from: give {10 * self.folds}")
         used = np.concatenate([np.arange(reference), np.arange(reference + first, reference + last)])
         labels = np.repeat([0, 1], [reference, last - first])
-        ratio = np.ones(len(arena.events))
+        ratio = np.ones(len(pool.events))
         for train, judge in StratifiedKFold(self.folds, shuffle=True, random_state=0).split(used, labels):
             trees = boosted_trees(early_stopping=True, l2_regularization=_SHRINKAGE, random_state=0)
             with threads_if(many(len(train))):
-                trees.fit(arena.events[used[train]], labels[train])
+                trees.fit(pool.events[used[train]], labels[train])
                 # Odds are density ratios once the numbers of events are taken out.
-                odds = np.exp(trees.decision_function(arena.events[used[judge]]))
+                odds = np.exp(trees.decision_function(pool.events[used[judge]]))
             ratio[used[judge]] = odds * reference / (last - first)
-        share = self.signal_events / arena.plan.expected
+        share = self.signal_events / pool.plan.expected
         return _Summed(np.log(share * ratio if self.alone else 1 + share * ratio))
 
-    def _rows(self, arena: Arena) -> tuple[int, int]:
-        return self.rows or (0, len(self._signal(arena)))
+    def _rows(self, pool: ToyPool) -> tuple[int, int]:
+        return self.rows or (0, len(self._signal(pool)))
 
-    def _signal(self, arena: Arena) -> Sample:
-        if arena.other is None:
+    def _signal(self, pool: ToyPool) -> Sample:
+        if pool.other is None:
             raise InputError("a supervised test learns from a signal: give one")
-        return arena.other
+        return pool.other
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ How it differs from the textbook's Newton method, and why:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +28,8 @@ from lanner.model.backend import Arrays, Values, column_dots
 from lanner.model.moments import Factored
 from lanner.model.objective import OVERSHOOT, Problem, Solution, cut_back
 from lanner.model.solvers.newton import refine
-from lanner.typing import Array
+from lanner.settings import FitSettings
+from lanner.typing import Array, ToysEnded
 
 log = logging.getLogger(__name__)
 
@@ -41,30 +41,31 @@ MAX_ITERATIONS = 60
 def minimise(
     problem: Problem,
     shared: Factored,
+    settings: FitSettings,
     *,
-    newton_steps: int | None,
-    tolerance: float,
     start: Array | None = None,
     max_iterations: int = MAX_ITERATIONS,
-    progress: Callable[[int], None] | None = None,
+    progress: ToysEnded | None = None,
 ) -> Solution:
-    """Fit a batch: `newton_steps` exact Newton steps from `start` (or 0), or until converged for None.
+    """Fit a batch: so many exact Newton steps as the settings say from `start` (or 0), or until converged.
 
-    `tolerance` bounds the Newton decrement: what is left to gain in units of the statistical error of f.
+    The settings' goal bounds the Newton decrement: what is left to gain in units of the statistical error of f.
     `progress` is called with the number of fits that have just finished.
     """
-    if newton_steps is None:
-        solution = _descend(problem, shared, tolerance, max_iterations, start, progress)
-        return solution if solution.converged.all() else refine(problem, solution, tolerance=tolerance)
+    steps = settings.newton_steps
+    if steps is None:
+        solution = _descend(problem, shared, settings.goal, max_iterations, start, progress)
+        return solution if solution.converged.all() else refine(problem, solution, settings)
     solutions: list[Solution] = []
     w = start
-    for step in range(newton_steps):
+    for step in range(steps):
         # One Newton step is the minimum of the loss's second-order expansion.
         expanded = replace(problem, anchor="zero" if w is None else problem.features.arrays.put(w))
-        done = _descend(expanded, shared, tolerance, max_iterations, w, progress if step + 1 == newton_steps else None)
+        told = progress if step + 1 == steps else None
+        done = _descend(expanded, shared, settings.goal, max_iterations, w, told)
         if not done.converged.all():  # far from f = 0 the shared curvature may not do: solve with the fit's own
             start_here = np.zeros_like(done.coefficients) if w is None else w
-            done = refine(problem, done, tolerance=tolerance, steps_from=start_here)
+            done = refine(problem, done, settings, step_from=start_here)
         w = done.coefficients
         solutions.append(done)
     return replace(
@@ -89,7 +90,7 @@ def _descend(
     tolerance: float,
     max_iterations: int,
     start: Array | None,
-    progress: Callable[[int], None] | None,
+    progress: ToysEnded | None,
 ) -> Solution:
     # Coefficients and gradients (r, B) are where the features are; what steers, a number a fit, is on the host.
     arrays = problem.features.arrays

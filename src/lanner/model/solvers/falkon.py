@@ -31,6 +31,7 @@ from lanner.model.kernel import GaussianKernel, KernelColumns, kernel_sum
 from lanner.model.loss import Loss, exp_capped
 from lanner.model.objective import OVERSHOOT, cut_back
 from lanner.model.parallel import sum_over_rows
+from lanner.settings import FitSettings
 from lanner.typing import Array
 
 log = logging.getLogger(__name__)
@@ -75,14 +76,8 @@ class FalkonProblem:
         return np.asarray(self.loss.weight(self.v0, self.v1))
 
 
-def minimise_falkon(
-    problem: FalkonProblem,
-    ridges: tuple[float, ...],
-    *,
-    newton_steps: int | None,
-    tolerance: float,
-) -> FalkonSolution:
-    """One Newton step per ridge but the last, `newton_steps` (None: until converged) at the last."""
+def minimise_falkon(problem: FalkonProblem, ridges: tuple[float, ...], settings: FitSettings) -> FalkonSolution:
+    """One Newton step per ridge but the last, and at the last so many as the settings say, or until converged."""
     n, loss = len(problem.events), problem.loss
     columns = KernelColumns.of(problem.kernel, problem.centers)
     size = max(64, min(2048, 2**25 // (8 * len(problem.centers))))
@@ -121,7 +116,7 @@ def minimise_falkon(
     decrement = np.inf
     for stage, ridge in enumerate(ridges):
         last = stage + 1 == len(ridges)
-        steps = newton_steps if last else 1
+        steps = settings.newton_steps if last else 1
         g = gradient(f, b, ridge)
         passes += 1
         for step in range(MAX_STEPS if steps is None else steps):
@@ -137,7 +132,7 @@ def minimise_falkon(
                     g = gradient(f, b, ridge)
                     passes += 1
                 continue
-            if decrement <= tolerance:
+            if decrement <= settings.goal:
                 break
             f_step, length, slope = forward(p), 1.0, g @ p
             for _ in range(60):

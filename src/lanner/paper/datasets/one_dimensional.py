@@ -16,7 +16,7 @@ from lanner.typing import Array
 RATE = 8.0
 EXPECTED = 2000.0
 REFERENCE_SIZE = 200_000
-WIDTH, PENALTY, CENTERS = 0.3, 1e-10, 3000  # the paper's settings, with newton_steps=1
+WIDTH, PENALTY, CENTERS = 0.3, 1e-10, 3000  # the paper's settings, with one Newton step
 
 
 @dataclass(frozen=True)

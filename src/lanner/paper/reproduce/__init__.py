@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lanner._util.files import write_atomically
+from lanner._util.progress import as_progress
 from lanner.paper.datasets.library import Library
 from lanner.paper.reproduce.cases import Case, case
 from lanner.paper.reproduce.learned import learned_ratio
@@ -17,7 +19,7 @@ from lanner.paper.reproduce.measure import (
     seconds_per_toy,
     sensitivity,
 )
-from lanner.paper.reproduce.stages import Numbers, Progress, Stages
+from lanner.paper.reproduce.stages import Numbers, Stages
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -46,7 +48,7 @@ def reproduce(
     experiments: int | None = None,
     memory: str | None = None,
     seed: int = 1,
-    progress: Progress | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> Reproduction:
     """Run one of the paper's experiments and set its numbers beside the paper's.
 
@@ -67,7 +69,9 @@ def reproduce(
     events = Events(chosen, replace(library or Library(name), cuts=dict(chosen.cuts)))
     described = {k: v for k, v in asdict(chosen).items() if k != "paper"}
     stages = Stages(
-        folder / "stages", {"case": described, "seed": seed, "source": events.library.described()}, progress
+        folder / "stages",
+        {"case": described, "seed": seed, "source": events.library.described()},
+        as_progress(progress),
     )
     numbers = _measure(chosen, events, stages, folder, memory, seed)
     write_atomically(folder / "numbers.json", json.dumps(numbers, indent=1))
@@ -108,7 +112,7 @@ def _measure(chosen: Case, events: Events, stages: Stages, folder: Path, memory:
         numbers["all"] = series("all", every, chosen.signals, toys / "all")
     if chosen.loss_penalty is not None:
         # Converged: one step of the extended likelihood, an exponential, would overshoot.
-        converged = replace(low, newton_steps=None, penalty=chosen.loss_penalty)
+        converged = replace(low, converged=True, penalty=chosen.loss_penalty)
         signals = tuple(s for s in chosen.signals if s.name in {name for name, _ in chosen.shown})
         for loss in ("logistic", "extended"):
             numbers[loss] = series(loss, replace(converged, loss=loss), signals, toys / loss)

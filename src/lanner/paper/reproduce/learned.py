@@ -23,7 +23,7 @@ def learned_ratio(
     """One toy experiment with a signal, searched as data would be; `folder` holds its null toys."""
     case, (strength,) = events.case, signal.strengths
     options = setting.options(case, seed=seed)
-    rows = pool_size(case, options["reference_size"])
+    rows = pool_size(case, setting.reference_size or case.reference_size)
     rng = np.random.default_rng([seed, 7])
     number = int(rng.poisson(case.expected))
     # The data's background has no event in common with the reference.

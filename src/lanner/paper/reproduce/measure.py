@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from lanner._util.machine import memory_budget
+from lanner.comparison.power import Power, power
+from lanner.errors import NullWarning
 from lanner.events import Sample
 from lanner.inference.experiment import Experiment
 from lanner.inference.resampling import room_for_data
@@ -20,11 +22,11 @@ from lanner.paper.datasets.library import Library
 from lanner.paper.ideal import Cut, likelihood_ratio_z, supervised
 from lanner.paper.reproduce.cases import Case, SignalCase
 from lanner.paper.reproduce.stages import Numbers
-from lanner.run.planning import FitOptions, plan_search
-from lanner.run.power import Power, power
-from lanner.typing import Columns
+from lanner.paper.settings import paper_settings
+from lanner.run.prepare import prepare
+from lanner.settings import FitKeywords, FitSettings
+from lanner.typing import Columns, Progress
 
-Progress = Callable[[int, int], None]
 SIGNAL_EVENTS = 10_000
 
 
@@ -38,16 +40,15 @@ class Setting:
     reference_size: int | None = None
     penalty: float | None = None
     centers: int | None = None
-    newton_steps: int | None = 1
+    converged: bool = False  # the paper takes one Newton step
 
-    def options(self, case: Case, *, seed: int) -> dict[str, Any]:
+    def options(self, case: Case, *, seed: int) -> FitKeywords:
         """The keyword arguments of `power` and `search`."""
         size = self.reference_size or case.reference_size
-        return {
+        return ({} if self.converged else paper_settings()) | {
             "width": self.width,
             "penalty": self.penalty or case.penalty,
             "centers": min(self.centers or case.centers, max(2, size // 2)),
-            "newton_steps": self.newton_steps,
             "loss": self.loss,
             "scaling": case.scaling,
             "reference_size": size,
@@ -97,7 +98,7 @@ def sensitivity(
     """Null toys, and toys with each signal at each strength."""
     case = events.case
     options = setting.options(case, seed=seed)
-    reference = sample_of(events.background(options["reference_size"]), setting.features)
+    reference = sample_of(events.background(setting.reference_size or case.reference_size), setting.features)
     found: list[Numbers] = []
     null: Numbers = {}
     for number, signal in enumerate(signals):
@@ -132,7 +133,7 @@ def sensitivity(
 
 
 def _part(progress: Progress, number: int, parts: int) -> Progress:
-    return lambda done, total: progress(number * total + done, parts * total)
+    return lambda what, done, total: progress(what, number * total + done, parts * total)
 
 
 def _null_numbers(made: Power) -> Numbers:
@@ -166,12 +167,10 @@ def closest_dof(t: NDArray[np.float64]) -> float:
 def seconds_per_toy(events: Events, setting: Setting, *, memory: str | None, seed: int, toys: int = 100) -> Numbers:
     """What the one-off preparation and a toy take, measured on a batch of null toys."""
     case = events.case
-    options = FitOptions(**setting.options(case, seed=seed))
+    settings = FitSettings(**setting.options(case, seed=seed))
     reference = sample_of(events.background(case.reference_size), setting.features)
-    budget = memory_budget(memory)
     start = time.perf_counter()
-    (plan,) = plan_search(reference, None, expected=case.expected, options=options, memory=budget)
-    experiment = Experiment.prepare(plan, reference, None, memory=budget)
+    experiment = prepared_experiment(reference, case, settings, memory)
     prepared = time.perf_counter()
     experiment.fit_toys(range(toys))
     end = time.perf_counter()
@@ -183,6 +182,14 @@ def seconds_per_toy(events: Events, setting: Setting, *, memory: str | None, see
         "trace_error": experiment.pool.features.basis.trace_error,
         "all_in": (prepared - start) / case.toys + (end - prepared) / toys,
     }
+
+
+def prepared_experiment(reference: Sample, case: Case, settings: FitSettings, memory: str | None) -> Experiment:
+    """An experiment at one width, ready for toys."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NullWarning)  # the sizes are the paper's
+        job = prepare(reference, expected=case.expected, settings=settings, memory=memory)
+    return job.recipe.prepare(job.memory).first
 
 
 def ideal_significances(events: Events) -> Numbers:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
-from lanner._util.machine import memory_budget
-from lanner.inference.experiment import Experiment
 from lanner.model.fit import fit_ratio
 from lanner.paper.reproduce.cases import Case
-from lanner.paper.reproduce.measure import Events, Setting, sample_of
+from lanner.paper.reproduce.measure import Events, Setting, prepared_experiment, sample_of
 from lanner.paper.reproduce.stages import Numbers
-from lanner.run.planning import FitOptions, plan_search
-
-Progress = Callable[[int, int], None]
+from lanner.paper.settings import ONE_STEP
+from lanner.settings import FitSettings
+from lanner.typing import Progress
 
 CENTERS = (10, 30, 100, 300, 500, 1000, 3000)
 WIDTHS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -42,7 +39,7 @@ def scan(events: Events, *, memory: str | None, seed: int, progress: Progress | 
     for number, (centers, width, penalty) in enumerate(work + grid):
         rows.append(_mean(events, centers, width, penalty, memory, seed))
         if progress is not None:
-            progress(number + 1, len(work) + len(grid))
+            progress("scan", number + 1, len(work) + len(grid))
     return {"centers": rows[: len(work)], "grid": rows[len(work) :]}
 
 
@@ -50,15 +47,8 @@ def _mean(events: Events, centers: int, width: float, penalty: float, memory: st
     case = events.case
     setting = Setting(case.low_level, width, penalty=penalty, centers=centers)
     reference = sample_of(events.background(case.reference_size), case.low_level)
-    budget = memory_budget(memory)
-    (plan,) = plan_search(
-        reference,
-        None,
-        expected=case.expected,
-        options=FitOptions(**setting.options(case, seed=seed)),
-        memory=budget,
-    )
-    t = Experiment.prepare(plan, reference, None, memory=budget).fit_toys(range(TOYS)).statistic
+    settings = FitSettings(**setting.options(case, seed=seed))
+    t = prepared_experiment(reference, case, settings, memory).fit_toys(range(TOYS)).statistic
     return {
         "centers": centers,
         "width": width,
@@ -85,7 +75,7 @@ def times(events: Events, *, memory: str | None, seed: int, progress: Progress |
             row[solver] = time.perf_counter() - start
         rows.append(row)
         if progress is not None:
-            progress(number + 1, len(CENTERS))
+            progress("times", number + 1, len(CENTERS))
     return {"rows": rows}
 
 
@@ -105,8 +95,8 @@ def _fit(
         width=case.width,
         penalty=case.penalty,
         centers=centers,
-        newton_steps=1,
         solver=solver,
         memory=memory,
         rng=seed,
+        **ONE_STEP,
     )

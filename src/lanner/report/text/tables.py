@@ -40,8 +40,7 @@ _OF_FITS = ("newton_steps", "tolerance")  # nothing to the score statistic, whic
 
 def configuration(result: SearchResult) -> Table:
     """Every setting of the plan; the scaling is in `units`."""
-    settings = dict(result.plan.settings())
-    settings["scaling"] = settings["scaling"]["rule"]
+    settings = {k: v for k, v in result.plan.to_dict().items() if k not in ("units", "chosen")}
     score = result.plan.statistic == "score"
     return [
         {
@@ -55,7 +54,7 @@ def configuration(result: SearchResult) -> Table:
 
 def units(result: SearchResult) -> Table:
     """Shift and scale of every feature."""
-    scaling = result.plan.scaling
+    scaling = result.plan.units
     return [
         {"feature": name, "shift": cell(shift), "scale": cell(scale)}
         for name, shift, scale in zip(scaling.names, scaling.shift, scaling.scale, strict=True)

@@ -19,8 +19,7 @@ from typing import Any
 
 from lanner._util.machine import megabytes
 from lanner.errors import ClusterError, InputError, LannerError
-from lanner.inference.multiscale import Ladder, Recipe
-from lanner.run.execution.local import Task, Told, Workers
+from lanner.run.execution.local import Preparable, Task, Told, Workers
 from lanner.run.toy_store import Batch
 
 log = logging.getLogger(__name__)
@@ -71,7 +70,7 @@ class Dask:
                 raise InputError(f"{name}={path!r} is not a file; give the PEM file that the scheduler asks for")
 
     @contextmanager
-    def start(self, recipe: Recipe, *, memory: int) -> Iterator[Workers]:
+    def start(self, recipe: Preparable, *, memory: int) -> Iterator[Workers]:
         """Connect, and have the workers begin with the features while this process builds its own."""
         budget, threads = None, self.threads  # of each worker: of a running cluster its own
         if self.client is None and self.scheduler is None:
@@ -155,7 +154,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _benches(client: Any, recipe: Recipe, memory: int | None, threads: int | None) -> Iterator[str]:
+def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int | None) -> Iterator[str]:
     """A bench in every worker that is there or joins later; its name."""
     from lanner.run.execution.dask_worker import Bench, prepare
 
@@ -178,9 +177,9 @@ def _benches(client: Any, recipe: Recipe, memory: int | None, threads: int | Non
 class _DaskWorkers:
     """The workers of a cluster, seen from the process that asks for toys."""
 
-    def __init__(self, client: Any, name: str, ladder: Ladder) -> None:
+    def __init__(self, client: Any, name: str, prepared: Any) -> None:
         self._client, self._name = client, name
-        self.ladder = ladder
+        self.prepared = prepared
 
     @property
     def number(self) -> int:

@@ -17,8 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from lanner._util.machine import megabytes, memory_budget
 from lanner.errors import LannerError, MemoryBudgetError
-from lanner.inference.multiscale import Ladder, Recipe
-from lanner.run.execution.local import Task, make_batch
+from lanner.run.execution.local import Preparable, Task, make_batch
 from lanner.run.toy_store import Batch
 
 # Of a worker's memory limit, what it may come to use: Dask pauses a worker at 80 % of it and ends it at 95 %.
@@ -32,10 +31,10 @@ _MALLOC = {-3: 2**25, -1: 2**26}
 class Bench(WorkerPlugin):
     """A worker's workbench: the recipe that every worker gets when it joins, and what it has made of it."""
 
-    def __init__(self, name: str, recipe: Recipe, memory: int | None, threads: int | None) -> None:
+    def __init__(self, name: str, recipe: Preparable, memory: int | None, threads: int | None) -> None:
         self.name = name
         self._recipe, self._memory, self._threads = recipe, memory, threads
-        self._ladder: Ladder | None = None
+        self._prepared: Any = None
 
     def setup(self, worker: Worker) -> None:
         """Called once in each worker, before any task."""
@@ -47,35 +46,35 @@ class Bench(WorkerPlugin):
 
     @property
     def address(self) -> str:
-        """Of the worker."""
+        """The address of the worker."""
         return str(self._worker.address)
 
     def teardown(self, worker: Worker) -> None:
         """Called when the search has ended: the features go."""
-        self._ladder = None
+        self._prepared = None
 
     def prepare(self) -> float:
         """Build the features, unless they are there; the seconds it took."""
         with self._turn, self._blas():
             start = time.perf_counter()
-            self._prepared()
+            self._ready()
             return time.perf_counter() - start
 
     def batch(self, task: Task, first: int, size: int) -> Batch:
         """Toys `first` and following."""
         with self._turn, self._blas():
-            return make_batch(task, self._prepared(), first, size, _Messages(self._worker, self.name, first))
+            return make_batch(task, self._ready(), first, size, _Messages(self._worker, self.name, first))
 
-    def _prepared(self) -> Ladder:
-        if self._ladder is None:
+    def _ready(self) -> Any:
+        if self._prepared is None:
             memory, limit = self._budget()
             try:
-                self._ladder = self._recipe.prepare(memory)
+                self._prepared = self._recipe.prepare(memory)
             except MemoryBudgetError as error:
                 raise MemoryBudgetError(
                     f"worker {self.address}{limit}: {error}; or give the workers more memory"
                 ) from None
-        return self._ladder
+        return self._prepared
 
     def _budget(self) -> tuple[int, str]:
         """Bytes that this worker may use, and why so few."""

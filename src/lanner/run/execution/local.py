@@ -13,12 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanner.errors import InputError
-from lanner.inference.multiscale import Ladder, Recipe
 from lanner.model.objective import Solution
 from lanner.run.toy_store import Batch
+from lanner.typing import ToysEnded
 
-# Makes toys by their numbers at every scale of a ladder, telling how many have ended.
-Task = Callable[[Any, Sequence[int], Callable[[int], None] | None], list[Solution]]
+# Makes toys by their numbers with what the recipe was prepared to, telling how many have ended.
+Task = Callable[[Any, Sequence[int], ToysEnded | None], list[Solution]]
 Told = Callable[[int, int], None]  # of a batch's first toy, and how many more of the batch have ended
 
 BAND_TOYS = 100  # toys whose ratio is kept for the bands of plots
@@ -28,8 +28,8 @@ class Workers(Protocol):
     """Those who make toys, ready for it."""
 
     @property
-    def ladder(self) -> Ladder:
-        """The experiments, as this process has them."""
+    def prepared(self) -> Any:
+        """What the recipe was prepared to, as this process has it."""
 
     @property
     def number(self) -> int:
@@ -39,10 +39,17 @@ class Workers(Protocol):
         """The batches that begin with these toys, in any order. A first toy is taken when somebody is free for it."""
 
 
+class Preparable(Protocol):
+    """Anything that toys are made with, before any feature is computed: little enough to be sent elsewhere."""
+
+    def prepare(self, memory: int) -> Any:
+        """Do the one-off work within so many bytes."""
+
+
 class Executor(Protocol):
     """Where toys are made."""
 
-    def start(self, recipe: Recipe, *, memory: int) -> AbstractContextManager[Workers]:
+    def start(self, recipe: Preparable, *, memory: int) -> AbstractContextManager[Workers]:
         """Workers for one search, who go when it ends; all on this machine share the memory."""
 
 
@@ -51,19 +58,19 @@ class InProcess:
 
     number = 1
 
-    def __init__(self, ladder: Any) -> None:
-        self.ladder = ladder
+    def __init__(self, prepared: Any) -> None:
+        self.prepared = prepared
 
     def batches(self, task: Task, firsts: Iterator[int], size: int, told: Told) -> Iterator[Batch]:
         """The batches, in order."""
         for first in firsts:
-            yield make_batch(task, self.ladder, first, size, lambda n, first=first: told(first, n))  # type: ignore[misc]
+            yield make_batch(task, self.prepared, first, size, lambda n, first=first: told(first, n))  # type: ignore[misc]
 
 
 class Local:
     """The executor that needs nothing else."""
 
-    def start(self, recipe: Recipe, *, memory: int) -> AbstractContextManager[Workers]:
+    def start(self, recipe: Preparable, *, memory: int) -> AbstractContextManager[Workers]:
         """This process."""
         return nullcontext(InProcess(recipe.prepare(memory)))
 
@@ -83,9 +90,9 @@ def executor_of(executor: Executor | str) -> Executor:
     raise InputError(f"executor={executor!r} is not known; choose 'local' or 'dask', or give lanner.Dask(...)")
 
 
-def make_batch(task: Task, ladder: Any, first: int, size: int, told: Callable[[int], None] | None) -> Batch:
+def make_batch(task: Task, prepared: Any, first: int, size: int, told: ToysEnded | None) -> Batch:
     """Toys `first` and following."""
-    solutions = task(ladder, range(first, first + size), told)
+    solutions = task(prepared, range(first, first + size), told)
     kept = max(0, min(size, BAND_TOYS - first))
     # Which of several scales will be shown is not known before the data are.
     coefficients = solutions[0].coefficients[:, :kept] if len(solutions) == 1 else np.empty((0, 0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.comparison.arenas import arena_of
+from tests.comparison.pools import pool_of
 
 torch = pytest.importorskip("torch", reason="the network needs torch: pip install 'lanner[network]'")
 
@@ -20,13 +20,13 @@ from lanner.run.toy_store import StoreError  # noqa: E402
 
 
 @pytest.fixture
-def arena():
-    return arena_of(dimensions=2, reference=1500, expected=200, other=200)
+def pool():
+    return pool_of(dimensions=2, reference=1500, expected=200, other=200)
 
 
-def stack(arena, draws, hidden=(5, 3), clip=2.0):
-    prepared = PreparedNetwork(Network(hidden, clip=clip), arena)
-    parameters = torch.from_numpy(prepared.architecture.initial([arena.rng(d, 2) for d in draws]))
+def stack(pool, draws, hidden=(5, 3), clip=2.0):
+    prepared = PreparedNetwork(Network(hidden, clip=clip), pool)
+    parameters = torch.from_numpy(prepared.architecture.initial([pool.rng(d, 2) for d in draws]))
     return prepared.objective(draws), parameters
 
 
@@ -35,7 +35,7 @@ def autograd(prepared, draws, parameters):
     losses, gradients = [], []
     for draw, row in zip(draws, parameters, strict=True):
         roles = draw.roles()
-        x = torch.from_numpy(prepared.arena.events)
+        x = torch.from_numpy(prepared.pool.events)
         w = row.double().clone().requires_grad_(True)
         h, start = x, 0
         sizes = prepared.architecture.sizes
@@ -46,7 +46,7 @@ def autograd(prepared, draws, parameters):
             start += (a + 1) * b
         f = h[:, 0]
         reference = torch.from_numpy(roles == 1)
-        scale = prepared.arena.plan.expected / int(reference.sum())
+        scale = prepared.pool.plan.expected / int(reference.sum())
         loss = scale * torch.expm1(f[reference]).sum() - f[torch.from_numpy(roles == 2)].sum()
         (gradient,) = torch.autograd.grad(loss, w)
         losses.append(loss.item())
@@ -74,10 +74,10 @@ def test_parameters_of_the_published_networks() -> None:
     assert counts == {"one-dimensional": 13, "dimuon": 96, "susy": 211, "higgs": 307}
 
 
-def test_loss_and_gradient_of_a_stack_are_those_of_its_networks(arena) -> None:
-    draws = [arena.scheme.toy(0), arena.scheme.data(0), arena.scheme.toy(5)]
-    objective, parameters = stack(arena, draws)
-    loss, expected = autograd(PreparedNetwork(Network((5, 3), clip=2.0), arena), draws, parameters)
+def test_loss_and_gradient_of_a_stack_are_those_of_its_networks(pool) -> None:
+    draws = [pool.scheme.toy(0), pool.scheme.data(0), pool.scheme.toy(5)]
+    objective, parameters = stack(pool, draws)
+    loss, expected = autograd(PreparedNetwork(Network((5, 3), clip=2.0), pool), draws, parameters)
     with torch.no_grad():
         t, gradient = objective.evaluate(parameters)
     assert t.numpy() == pytest.approx(-2 * loss, rel=1e-5)
@@ -85,9 +85,9 @@ def test_loss_and_gradient_of_a_stack_are_those_of_its_networks(arena) -> None:
     assert np.abs(gradient.numpy() - expected).max() < 1e-5 * scale
 
 
-def test_the_curvature_is_the_mean_change_of_the_gradient(arena) -> None:
+def test_the_curvature_is_the_mean_change_of_the_gradient(pool) -> None:
     # Checked on a network that puts out its last bias, f = b, of which the loss is N (e^b - 1) - D b.
-    objective, parameters = stack(arena, [arena.scheme.toy(0)])
+    objective, parameters = stack(pool, [pool.scheme.toy(0)])
     parameters[:] = 0
     parameters[:, -1] = 0.3
     with torch.no_grad():
@@ -96,8 +96,8 @@ def test_the_curvature_is_the_mean_change_of_the_gradient(arena) -> None:
     assert np.linalg.eigvalsh(curvature).min() > -1e-3
 
 
-def test_a_part_of_the_events_gives_about_the_same_curvature(arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    objective, parameters = stack(arena, [arena.scheme.toy(0)])
+def test_a_part_of_the_events_gives_about_the_same_curvature(pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    objective, parameters = stack(pool, [pool.scheme.toy(0)])
     with torch.no_grad():
         whole = objective.curvature(parameters)
         monkeypatch.setattr("lanner.comparison.tests.network.stack._LEAST_EVENTS", 400)
@@ -107,26 +107,26 @@ def test_a_part_of_the_events_gives_about_the_same_curvature(arena, monkeypatch:
     assert float((parts[0] - parts[1]).abs().max()) > 0
 
 
-def test_a_network_is_trained_the_same_alone_and_in_company(arena) -> None:
+def test_a_network_is_trained_the_same_alone_and_in_company(pool) -> None:
     # A few steps: later on, rounding can lead to another maximum.
-    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=5), arena)
-    draws = [arena.scheme.toy(i) for i in range(3)]
+    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=5), pool)
+    draws = [pool.scheme.toy(i) for i in range(3)]
     together = prepared.train(draws).statistic
     alone = prepared.train(draws[1:2]).statistic
     assert alone[0] == pytest.approx(together[1], rel=1e-3, abs=1e-2)
 
 
-def test_of_several_trainings_the_best_counts(arena) -> None:
-    draws = [arena.scheme.toy(i) for i in range(4)]
-    one, three = (PreparedNetwork(Network((3,), clip=3.0, epochs=40, starts=k), arena).train(draws) for k in (1, 3))
+def test_of_several_trainings_the_best_counts(pool) -> None:
+    draws = [pool.scheme.toy(i) for i in range(4)]
+    one, three = (PreparedNetwork(Network((3,), clip=3.0, epochs=40, starts=k), pool).train(draws) for k in (1, 3))
     assert (three.statistic >= one.statistic - 1e-3).all()
     assert (three.epochs == 120).all()
 
 
-def test_newton_climbs_higher_than_the_originals_optimiser_in_fewer_steps(arena) -> None:
-    draws = [arena.scheme.toy(i) for i in range(4)]
+def test_newton_climbs_higher_than_the_originals_optimiser_in_fewer_steps(pool) -> None:
+    draws = [pool.scheme.toy(i) for i in range(4)]
     newton, adam = (
-        PreparedNetwork(Network((4,), clip=3.0, optimiser=o, epochs=e, rate=3e-3, tolerance=None), arena).train(draws)
+        PreparedNetwork(Network((4,), clip=3.0, optimiser=o, epochs=e, rate=3e-3, tolerance=None), pool).train(draws)
         for o, e in (("newton", 100), ("adam", 2000))
     )
     assert newton.statistic.mean() > adam.statistic.mean()
@@ -135,17 +135,17 @@ def test_newton_climbs_higher_than_the_originals_optimiser_in_fewer_steps(arena)
     assert (adam.statistic > 0).any()
 
 
-def test_the_largest_ratio_is_where_the_data_are_too_many(arena) -> None:
-    prepared = PreparedNetwork(Network((4,), clip=5.0, epochs=60, starts=1), arena)
-    null = prepared.train([arena.scheme.toy(i) for i in range(10)]).statistic
-    assert prepared.train([arena.scheme.data(0)]).statistic[0] > null.max() + 10
+def test_the_largest_ratio_is_where_the_data_are_too_many(pool) -> None:
+    prepared = PreparedNetwork(Network((4,), clip=5.0, epochs=60, starts=1), pool)
+    null = prepared.train([pool.scheme.toy(i) for i in range(10)]).statistic
+    assert prepared.train([pool.scheme.data(0)]).statistic[0] > null.max() + 10
 
 
 def test_training_that_was_interrupted_ends_as_if_it_had_not_been(
-    arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=100, starts=1), arena)
-    draws = [arena.scheme.toy(i) for i in range(4)]
+    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=100, starts=1), pool)
+    draws = [pool.scheme.toy(i) for i in range(4)]
     whole = prepared.train(draws)
     monkeypatch.setattr(trainer, "_KEEP", -1.0)
     path, steps = tmp_path / "training.npz", interrupt(monkeypatch, "_newton", 8)
@@ -162,17 +162,17 @@ def test_training_that_was_interrupted_ends_as_if_it_had_not_been(
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
-def test_a_damaged_checkpoint_is_trained_again(arena, tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_checkpoint_is_trained_again(pool, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "training.npz"
     path.with_suffix(".0.npz").write_bytes(content)
-    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=20), arena)
-    draws = [arena.scheme.toy(0)]
+    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=20), pool)
+    draws = [pool.scheme.toy(0)]
     assert prepared.train(draws, checkpoint=path).statistic == pytest.approx(prepared.train(draws).statistic)
 
 
-def test_adam_resumes_too(arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared = PreparedNetwork(Network((3,), clip=3.0, optimiser="adam", epochs=600, tolerance=None), arena)
-    draws = [arena.scheme.toy(0)]
+def test_adam_resumes_too(pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = PreparedNetwork(Network((3,), clip=3.0, optimiser="adam", epochs=600, tolerance=None), pool)
+    draws = [pool.scheme.toy(0)]
     whole = prepared.train(draws)
     monkeypatch.setattr(trainer, "_KEEP", -1.0)
     interrupt(monkeypatch, "_adam", 2)
@@ -182,8 +182,8 @@ def test_adam_resumes_too(arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_clipping_is_tuned_to_the_number_of_parameters() -> None:
-    arena = arena_of(dimensions=1, reference=1500, expected=150)
-    tuned = tune_clip(Network((2,), tuning_toys=20, epochs=60), arena)
+    pool = pool_of(dimensions=1, reference=1500, expected=150)
+    tuned = tune_clip(Network((2,), tuning_toys=20, epochs=60), pool)
     assert tuned.dof == 7
     best = next(one for one in tuned.tried if one.clip == tuned.clip)
     assert abs(best.mean - 7) < 3 * best.error
@@ -191,9 +191,9 @@ def test_the_clipping_is_tuned_to_the_number_of_parameters() -> None:
     assert stats.spearmanr(range(len(means)), means).statistic > 0.6 or len(means) < 3
 
 
-def test_a_checkpoint_of_other_toys_is_not_taken(arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=20, starts=1), arena)
-    first, second = ([arena.scheme.toy(i)] for i in (0, 1))
+def test_a_checkpoint_of_other_toys_is_not_taken(pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = PreparedNetwork(Network((3,), clip=3.0, epochs=20, starts=1), pool)
+    first, second = ([pool.scheme.toy(i)] for i in (0, 1))
     fresh = prepared.train(second).statistic
     monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
     prepared.train(first, checkpoint=tmp_path / "a.npz")
@@ -213,28 +213,28 @@ def test_toys_that_were_trained_in_another_way_are_not_mixed(tmp_path: Path, mon
 
 def test_tight_bounds_do_not_keep_a_network_from_settling() -> None:
     # Steps that were only clipped took twice as many here, and six times as many on networks of 200 parameters.
-    arena = arena_of(dimensions=4, reference=2000, expected=400, other=200)
-    made = PreparedNetwork(Network((6, 6), clip=0.8, starts=1), arena).train([arena.scheme.toy(i) for i in range(6)])
+    pool = pool_of(dimensions=4, reference=2000, expected=400, other=200)
+    made = PreparedNetwork(Network((6, 6), clip=0.8, starts=1), pool).train([pool.scheme.toy(i) for i in range(6)])
     assert made.settled.all()
     assert np.median(made.epochs) < 200
 
 
 def test_a_clipping_tuned_for_another_network_is_tuned_again(tmp_path: Path) -> None:
-    arena = arena_of(dimensions=1, reference=600, expected=60)
+    pool = pool_of(dimensions=1, reference=600, expected=60)
     first = 10**0.5
     other = {"clip": first, "mean": 4.0, "error": 1.0, "ks_p": 0.5, "toys": 4}  # four parameters: as good as can be
     (tmp_path / "clip.json").write_text(json.dumps({"tried": [other], "made_for": {}}))
-    prepared = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(arena, tmp_path)
+    prepared = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(pool, tmp_path)
     tried = json.loads((tmp_path / "clip.json").read_text())["tried"]
     assert tried[0] != other
     assert prepared.test.clip in [one["clip"] for one in tried]
-    again = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(arena, tmp_path)
+    again = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(pool, tmp_path)
     assert again.test.clip == prepared.test.clip
 
 
 def test_a_clipping_tuned_for_other_sizes_is_tuned_again(tmp_path: Path) -> None:
     test = Network((1,), tuning_toys=4, epochs=10, starts=1)
-    few, many = (arena_of(dimensions=1, reference=2000, expected=n) for n in (20, 90))
+    few, many = (pool_of(dimensions=1, reference=2000, expected=n) for n in (20, 90))
     tune_clip(test, few, tmp_path)
     assert tune_clip(test, many, tmp_path) == tune_clip(test, many)
 

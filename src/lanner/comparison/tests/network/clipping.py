@@ -12,8 +12,7 @@ import numpy as np
 from scipy import stats
 
 from lanner._util.files import write_atomically
-from lanner.comparison.protocol import Stage
-from lanner.typing import Array
+from lanner.typing import Array, Progress
 
 _CLIPS = (0.1, 100.0)
 _CLEARLY = 4.0  # errors of the mean, beyond which a quarter of the toys is enough to go on
@@ -70,7 +69,7 @@ def bisect_clip(
     toys: int,
     *,
     notebook: Notebook,
-    progress: Stage | None = None,
+    progress: Progress | None = None,
 ) -> TunedClip:
     """Bisect the clipping until the mean t of null toys is that of the chi2, within its error.
 
@@ -80,7 +79,7 @@ def bisect_clip(
     before, tried = notebook.read(), list[TriedClip]()
     for step in range(_STEPS):
         if progress is not None:
-            progress(step, _STEPS)
+            progress("tuning", step, _STEPS)
         clip = float((low * high) ** 0.5)
         known = step < len(before) and before[step].clip == clip
         one = before[step] if known else _try(null, clip, dof, toys)
@@ -93,7 +92,7 @@ def bisect_clip(
             break
         low, high = (clip, high) if one.mean < dof else (low, clip)
     if progress is not None:
-        progress(_STEPS, _STEPS)
+        progress("tuning", _STEPS, _STEPS)
     return found
 
 

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.comparison.protocol import Arena, Prepared, Progress, Stage, Statistics
+from lanner.comparison.protocol import OneStatistic, Prepared, Statistics
 from lanner.comparison.tests.network.clipping import Notebook, TunedClip, bisect_clip
 from lanner.comparison.tests.network.stack import Architecture, Objective
 from lanner.comparison.tests.network.torch_module import need_torch
 from lanner.comparison.tests.network.training import REVISION, Schedule, Trained, train
+from lanner.comparison.toy_pool import ToyPool
 from lanner.errors import InputError
 from lanner.model.parallel import blocks
 from lanner.model.weightings import DATA, REFERENCE, Draw
+from lanner.typing import Progress, ToysEnded
 
 # The original's networks: hidden layers, and the clipping that goes with them.
 PUBLISHED = {
@@ -59,16 +61,16 @@ class Network:
         if self.clip is not None and not self.clip > 0:
             raise InputError(f"clip={self.clip!r}: the bound on the parameters must be positive")
 
-    def settings(self, arena: Arena) -> dict[str, Any]:  # noqa: D102
+    def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return asdict(self) | {"hidden": list(self.hidden), "revision": REVISION}
 
     def prepare(  # noqa: D102
-        self, arena: Arena, folder: Path | None = None, progress: Stage | None = None
+        self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
         need_torch()
         if self.clip is not None:
-            return PreparedNetwork(self, arena)
-        return PreparedNetwork(replace(self, clip=tune_clip(self, arena, folder, progress).clip), arena)
+            return PreparedNetwork(self, pool)
+        return PreparedNetwork(replace(self, clip=tune_clip(self, pool, folder, progress).clip), pool)
 
     @property
     def trainings(self) -> int:
@@ -82,30 +84,30 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedNetwork:
+class PreparedNetwork(OneStatistic):
     """A network and the events it is trained on."""
 
     test: Network
-    arena: Arena
+    pool: ToyPool
 
     @property
     def architecture(self) -> Architecture:
         """Its layers."""
-        return Architecture((self.arena.events.shape[1], *self.test.hidden, 1))
+        return Architecture((self.pool.events.shape[1], *self.test.hidden, 1))
 
     @property
     def batch(self) -> int:
         """How many toys are trained together: as many as memory allows for their weights."""
-        return int(np.clip(self.arena.memory // (16 * len(self.arena.events)), 1, _MOST_TOGETHER))
+        return int(np.clip(self.pool.memory // (16 * len(self.pool.events)), 1, _MOST_TOGETHER))
 
     def statistics(  # noqa: D102
-        self, draws: Sequence[Draw], *, progress: Progress | None = None, checkpoint: Path | None = None
+        self, draws: Sequence[Draw], *, progress: ToysEnded | None = None, checkpoint: Path | None = None
     ) -> Statistics:
         made = self.train(draws, progress=progress, checkpoint=checkpoint)
-        return Statistics(made.statistic[None], made.settled, made.epochs)
+        return Statistics(made.statistic[None], made.settled[None], made.epochs[None])
 
     def train(
-        self, draws: Sequence[Draw], *, progress: Progress | None = None, checkpoint: Path | None = None
+        self, draws: Sequence[Draw], *, progress: ToysEnded | None = None, checkpoint: Path | None = None
     ) -> Trained:
         """The best network for each toy."""
         objective, trainings = self.objective(draws), self.test.trainings
@@ -113,7 +115,7 @@ class PreparedNetwork:
         paths = [None if checkpoint is None else checkpoint.with_suffix(f".{k}.npz") for k in range(trainings)]
         best: Trained | None = None
         for k, path in enumerate(paths):
-            initial = self.architecture.initial([self.arena.rng(d, 2 + k) for d in draws])
+            initial = self.architecture.initial([self.pool.rng(d, 2 + k) for d in draws])
             made = train(objective, initial, self.test.schedule(), checkpoint=path, progress=told)
             best = made if best is None else best.better(made)
         for path in paths:
@@ -129,17 +131,17 @@ class PreparedNetwork:
         used = np.flatnonzero(roles.any(axis=0))
         roles = roles[:, used]
         is_reference = roles == REFERENCE
-        scale = (self.arena.plan.expected / is_reference.sum(axis=1)).astype(np.float32)
+        scale = (self.pool.plan.expected / is_reference.sum(axis=1)).astype(np.float32)
         reference = is_reference * scale[:, None]
         data = (roles == DATA).astype(np.float32)
-        events = np.ascontiguousarray(self.arena.events[used].T, dtype=np.float32)
+        events = np.ascontiguousarray(self.pool.events[used].T, dtype=np.float32)
         return Objective(self.architecture, *(torch.from_numpy(a) for a in (events, reference, data)))
 
 
 class _Part:
     """Progress in toys, of which a training is a part."""
 
-    def __init__(self, progress: Progress, parts: int) -> None:
+    def __init__(self, progress: ToysEnded, parts: int) -> None:
         self._progress, self._parts, self._done = progress, parts, 0
 
     def __call__(self, number: int) -> None:
@@ -148,19 +150,19 @@ class _Part:
             self._progress(self._done // self._parts - before)
 
 
-def tune_clip(test: Network, arena: Arena, folder: Path | None = None, progress: Stage | None = None) -> TunedClip:
+def tune_clip(test: Network, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None) -> TunedClip:
     """The clipping at which t of null toys has as many degrees of freedom as the network has parameters.
 
     What is tried is kept in the folder, from which an interrupted tuning goes on.
     """
-    prepared = PreparedNetwork(replace(test, clip=1.0), arena)
+    prepared = PreparedNetwork(replace(test, clip=1.0), pool)
 
     def null(clip: float, toys: range) -> NDArray[np.float64]:
         tried = replace(prepared, test=replace(test, clip=clip))
         some = [toys[rows] for rows in blocks(len(toys), tried.batch)]
-        return np.concatenate([tried.train([arena.scheme.toy(_TUNING + i) for i in part]).statistic for part in some])
+        return np.concatenate([tried.train([pool.scheme.toy(_TUNING + i) for i in part]).statistic for part in some])
 
-    made_for = arena.description | test.settings(arena)
+    made_for = pool.description | test.settings(pool)
     notebook = Notebook(None if folder is None else folder / "clip.json", made_for)
     dof = prepared.architecture.parameters
     return bisect_clip(null, dof, test.tuning_toys, notebook=notebook, progress=progress)

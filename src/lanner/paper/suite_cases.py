@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from lanner.comparison.compare import Signal
+from lanner.comparison.protocol import Test
+from lanner.comparison.table import SuiteSignal
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.inference.resampling import room_for_data
@@ -15,17 +18,6 @@ from lanner.paper.datasets.library import Library
 
 SUITES = ("one-dimensional", "dimuon", "susy", "higgs")
 _SIGNAL_EVENTS = 10_000
-
-
-@dataclass(frozen=True)
-class SuiteSignal:
-    """A signal and its strength; `known` if the default was chosen with it in view."""
-
-    name: str
-    events: float
-    ideal: float  # Z of a test that knows it; not a number where nobody asked
-    known: bool
-    alone: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +29,10 @@ class SuiteCase:
     reference_size: int
     signals: tuple[SuiteSignal, ...]
     events: Callable[[SuiteSignal], Sample]
+
+    def signal(self, signal: SuiteSignal, ideal: Test | None = None) -> Signal:
+        """A signal with its events."""
+        return Signal(signal.name, self.events(signal), signal.events, signal.alone, ideal)
 
 
 def suite_case(

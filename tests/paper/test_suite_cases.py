@@ -2,9 +2,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lanner.comparison.suites import suite_case
 
 import lanner
-from lanner.comparison.suites import suite_case
 from lanner.errors import InputError
 from lanner.paper.datasets import one_dimensional as example
 

@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from lanner.comparison.suites import SuiteSignal, suite_case
 from scipy import stats
 
 import lanner
 from lanner.cli import main
 from lanner.comparison import suite_power as suite
-from lanner.comparison.suites import SuiteSignal, suite_case
 from lanner.errors import InputError
 from lanner.paper.datasets import one_dimensional
 

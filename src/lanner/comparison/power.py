@@ -1,0 +1,317 @@
+"""`power`: how likely a search is to find a given signal, at several strengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from lanner._util.progress import as_progress, named, part_of
+from lanner._util.text import at_most, text_table
+from lanner.comparison.runner import TestRunner
+from lanner.comparison.table import LEVELS as SHOWN
+from lanner.comparison.table import chance, spread_of_z
+from lanner.comparison.tests.kernel import Kernel, PreparedKernel
+from lanner.comparison.toy_pool import NullToys, SignalToys, ToyKind, ToyPool
+from lanner.errors import InputError
+from lanner.inference.null import Null
+from lanner.inference.plan import Plan, needs_trials
+from lanner.inference.significance import empirical_z
+from lanner.model.backend import arrays_on
+from lanner.model.fit import check_expected
+from lanner.run.execution.local import Executor
+from lanner.run.prepare import SCORE_TOYS, TOYS, check_strengths
+from lanner.run.toy_maker import open_store
+from lanner.run.toy_store import ToyStore
+from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
+from lanner.typing import Array, PathLike, Progress
+
+LEVELS = (*SHOWN, 5.0)
+# The laws that go beyond the toys, the best first.
+_LAWS = {"analytic": "analytic null", "tail": "fitted tail", "empirical": "toys alone"}
+
+
+@dataclass(frozen=True, eq=False)
+class Strength:
+    """What toy data with a signal gave at one strength, judged in several ways; None where a law does not exist."""
+
+    signal_events: float
+    statistics: Array
+    z_empirical: Array  # bounded by the number of null toys
+    z_analytic: Array | None = None
+    z_chi2: Array | None = None
+    z_tail: Array | None = None
+
+    @property
+    def best(self) -> str:
+        """The law to quote: of a single statistic the analytic null, of a combination the tail fitted to its toys."""
+        return next(kind for kind in _LAWS if getattr(self, f"z_{kind}") is not None)
+
+    def band(self, kind: str | None = None) -> tuple[float, float, float]:
+        """16 %, 50 % and 84 % quantiles of Z."""
+        z = getattr(self, f"z_{kind or self.best}")
+        if z is None:
+            return (float("nan"),) * 3
+        low, middle, high = np.quantile(z, [0.16, 0.5, 0.84])
+        return float(low), float(middle), float(high)
+
+    def probability(self, level: float, kind: str | None = None) -> float:
+        """How often Z reaches a level."""
+        z = getattr(self, f"z_{kind or self.best}")
+        return float("nan") if z is None else float(np.mean(z >= level))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON, for each law that there is."""
+        return {"signal_events": self.signal_events, "experiments": len(self.statistics)} | {
+            kind: {
+                "z_16_50_84": list(self.band(kind)),
+                "probability": {f"{level:g} sigma": self.probability(level, kind) for level in LEVELS},
+            }
+            for kind in ("empirical", "analytic", "chi2", "tail")
+            if getattr(self, f"z_{kind}") is not None
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """Strengths of a signal, and the null they were judged by.
+
+    Attributes
+    ----------
+    null : Null
+        The null toys and the laws beside them.
+    strengths : tuple of Strength
+        What toys with the signal gave at each strength: `statistics`, `band()`, `probability(level)`.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> reference, signal = rng.exponential(size=(4000, 1)), rng.normal(4.0, 0.1, (400, 1))
+    >>> found = lanner.power(reference, signal, expected=200, signal_events=[5, 20], toys=90, experiments=10)
+    >>> [strength.signal_events for strength in found.strengths]
+    [5.0, 20.0]
+    """
+
+    null: Null
+    strengths: tuple[Strength, ...]
+
+    @property
+    def reach(self) -> float:
+        """The largest Z that the null toys can show by themselves."""
+        return self.null.empirical(np.inf).z_score
+
+    @property
+    def most(self) -> float:
+        """The largest Z that the law which is quoted can show."""
+        tail = self.null.trusted_tail
+        law = {"analytic": np.inf, "tail": np.inf if tail is None else tail.z_score(np.inf), "empirical": self.reach}
+        return float(law[self.strengths[0].best])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The power as plain JSON.
+
+        Returns
+        -------
+        dict
+            The number of null toys, the largest Z they can show, and every strength.
+        """
+        return {
+            "null_toys": len(self.null),
+            "largest_empirical_z": self.reach,
+            "largest_z": None if np.isinf(self.most) else self.most,
+            "strengths": [s.to_dict() for s in self.strengths],
+        }
+
+    def __str__(self) -> str:
+        law = _LAWS[self.strengths[0].best]
+        lines = [["signal", "median Z (16 %, 84 %)", "empirical median", *(f"P({x:g} sigma)" for x in LEVELS)]]
+        for s in self.strengths:
+            chances = [chance(s.probability(level), level, self.most) for level in LEVELS]
+            empirical = at_most(s.band("empirical")[1], self.reach)
+            lines.append([f"{s.signal_events:g}", spread_of_z(s.band(), self.most), empirical, *chances])
+        counts = f"{len(self.null)} null toys: empirical Z up to {self.reach:.2f}; Z below is that of the {law}"
+        return f"{counts}\n\n{text_table(lines)}"
+
+
+@dataclass(eq=False)
+class SearchRunner(TestRunner):
+    """Runs a test of Lanner's own with toys that a search in the same folder shares."""
+
+    def folder_of(self, label: str) -> Path | None:
+        """Where toys of one kind are kept: the null's where a search keeps its own."""
+        return super().folder_of("toys" if label == "null" else label)
+
+    def open_store(self, folder: Path, kind: ToyKind, batch_size: int) -> ToyStore:
+        """The store of toys of one kind, described as a search describes it."""
+        about = kind.about(self.pool)
+        return open_store(folder, self._plans, about.pop("events"), about, batch_size=batch_size)
+
+    @cached_property
+    def _plans(self) -> tuple[Plan, ...]:
+        assert isinstance(self.test, Kernel)
+        return self.test.plans(self.pool)
+
+
+def search_runner(
+    reference: Any,
+    signal: Any,
+    *,
+    expected: float,
+    settings: FitKeywords,
+    name: str = "search",
+    output: Path | None = None,
+    memory: float | str | None = None,
+    executor: Executor | str = "local",
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> SearchRunner:
+    """A runner of a search with some settings, on a pool of a reference and a signal."""
+    fit = FitSettings(**settings)
+    if fit.null not in (None, "reference"):
+        raise InputError(f"null={fit.null!r}: the power is that of null='reference'")
+    arrays_on(device)
+    pool = ToyPool.prepare(
+        reference,
+        signal,
+        expected=check_expected(expected),
+        settings=fit,
+        label="signal",
+        memory=memory,
+        device=device,
+        progress=progress,
+    )
+    decided = settings
+    if needs_trials(fit):  # the trials are over, and need not be repeated wherever toys are made
+        decided = settings | {"penalty": pool.plan.penalty}
+    return SearchRunner(Kernel(name, decided), pool, output, executor, progress)
+
+
+@spelled_out
+def power(
+    reference: Any,
+    signal: Any,
+    *,
+    expected: float,
+    signal_events: Sequence[float],
+    toys: int | None = None,
+    experiments: int = 100,
+    alone: bool = False,
+    label: str = "signal",
+    output: PathLike | None = None,
+    memory: float | str | None = None,
+    executor: Executor | str = "local",
+    device: str = "cpu",
+    progress: Callable[..., None] | None = None,
+    **settings: Unpack[FitKeywords],
+) -> Power:
+    """Inject a signal into toy data at several strengths and see what a search would find.
+
+    Each toy data set has Poisson(expected) reference events and Poisson(s) signal events, for each s of
+    `signal_events`; or, with `alone`, Poisson(s) events of the signal and nothing else, where that is a model of all
+    data (an interference, another simulator).
+
+    Parameters
+    ----------
+    reference : array_like, mapping, data frame or Sample
+        Events of the reference model, one a row.
+    signal : array_like, mapping, data frame or Sample
+        Events of the signal, with the columns of the reference.
+    expected : float
+        N(0), the number of data events that the reference predicts.
+    signal_events : sequence of float
+        Mean numbers of signal events to try.
+    toys : int, optional
+        How many null toys. Default: 300, or 1000 of the score statistic.
+    experiments : int, default 100
+        Toy data sets per strength.
+    alone : bool, default False
+        Whether the signal is a model of all data.
+    label : str, default "signal"
+        The name under which toys with the signal are kept: several signals can share one folder and its null toys.
+    output : path_like, optional
+        A folder in which to keep all toys, from which an interrupted run resumes.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    executor : {"local", "dask"} or Dask, default "local"
+        Who makes the toys; see `search`.
+    device : str, default "cpu"
+        Where features are kept and multiplied; see `search`.
+    progress : callable, optional
+        Called with what is being done, how much of it is done and how much there is.
+    <the settings of a fit>
+
+    Returns
+    -------
+    Power
+        The null and, for each strength, the significances that toys with the signal reach.
+
+    Raises
+    ------
+    InputError
+        If the samples, the strengths or the settings cannot be used as they are.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> reference, signal = rng.exponential(size=(4000, 1)), rng.normal(4.0, 0.1, (400, 1))
+    >>> found = lanner.power(reference, signal, expected=200, signal_events=[20], toys=90, experiments=10)
+    >>> found.strengths[0].band("empirical")[1] > 1
+    True
+    """
+    told = as_progress(progress)
+    runner = search_runner(
+        reference,
+        signal,
+        expected=expected,
+        settings=settings,
+        output=None if output is None else Path(output),
+        memory=memory,
+        executor=executor,
+        device=device,
+        progress=told,
+    )
+    assert runner.pool.other is not None
+    check_strengths(signal_events, len(runner.pool.other))
+    number = (SCORE_TOYS if runner.pool.plan.statistic == "score" else TOYS) if toys is None else checked("toys", toys)
+    experiments = checked("experiments", experiments)
+    work = number + experiments * len(signal_events)
+
+    def counted(before: int) -> None:
+        runner.progress = named(part_of(told, before, work), "toys and experiments")
+
+    with runner:
+        counted(0)
+        made = runner.toys("null", number, NullToys())
+        ready = runner.prepared.test
+        assert isinstance(ready, PreparedKernel)
+        combiner = ready.combiner(made)
+        null = combiner.null(ready.ladder, made)
+        strengths = []
+        for k, mean in enumerate(signal_events):
+            counted(number + k * experiments)
+            found = runner.toys(f"{label}-{mean:g}", experiments, SignalToys(mean, alone))
+            strengths.append(_judged(mean, combiner.statistic(found.statistics), null))
+    return Power(null, tuple(strengths))
+
+
+def _judged(mean: float, t: Array, null: Null) -> Strength:
+    """Z of toys with a signal."""
+    tail = null.trusted_tail
+    empirical = empirical_z(t, null.statistics)
+    return Strength(
+        float(mean),
+        t,
+        empirical,
+        None if null.analytic is None else np.asarray(null.analytic.z_score(t)),
+        None if null.chi2 is None else np.array([null.chi2.z_score(x) for x in t]),
+        # Below its threshold the tail is no law: there the toys are many.
+        None
+        if tail is None
+        else np.array([tail.z_score(x) if x > tail.threshold else z for x, z in zip(t, empirical, strict=True)]),
+    )

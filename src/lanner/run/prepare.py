@@ -1,0 +1,151 @@
+"""From what a user gives to a run that can start: samples checked, every setting decided, memory counted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lanner._util.machine import megabytes, memory_budget
+from lanner.errors import CountWarning, InputError, MemoryBudgetError, NullWarning
+from lanner.events import Sample, match_columns
+from lanner.events.sample import check_varies
+from lanner.inference.multiscale import Recipe
+from lanner.inference.plan import MIN_RATIO, Chosen, EventGenerator, Plan, choose_null, needs_trials, plan_scales
+from lanner.inference.tuning import stable_penalty
+from lanner.model.backend import arrays_on
+from lanner.model.fit import MIN_DATA, MIN_REFERENCE, check_enough, check_expected
+from lanner.settings import FitSettings
+from lanner.typing import Progress
+
+MANY_SIGMA = 5.0
+TOYS, SCORE_TOYS = 300, 1000  # if nobody says how many
+_LEAST_MEMORY = 64_000_000  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A run that can start: what its experiments are made of, and the bytes that they may use."""
+
+    recipe: Recipe
+    memory: int
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plan of each scale."""
+        return self.recipe.plans
+
+    @property
+    def toys(self) -> int:
+        """How many null toys, if nobody says."""
+        return SCORE_TOYS if all(p.statistic == "score" for p in self.plans) else TOYS
+
+
+def prepare(
+    reference: Any,
+    data: Any = None,
+    *,
+    expected: float | None,
+    settings: FitSettings,
+    signal: Any = None,
+    memory: float | str | None = None,
+    device: str = "cpu",
+    generator: EventGenerator | None = None,
+    progress: Progress | None = None,
+) -> Job:
+    """Check samples and settings, and plan. In the place of data there may be a signal, of which toys are made."""
+    number = None if expected is None else check_expected(expected)
+    arrays_on(device)
+    reference = checked_sample(reference, "reference", MIN_REFERENCE)
+    if data is not None:
+        data = match_columns(reference, checked_sample(data, "data", MIN_DATA))
+    if signal is not None:
+        signal = match_columns(reference, checked_sample(signal, "signal", 1), labels=("reference", "signal"))
+    if data is None and settings.null not in (None, "reference"):
+        raise InputError(f"null={settings.null!r} needs the data; without them toys come from the reference")
+    budget = memory_budget(memory)
+    plans = plan_search(reference, data, expected=number, settings=settings, memory=budget, progress=progress)
+    if signal is None:
+        check_ratio(plans[0], reference)
+    if data is not None:
+        check_count(plans[0], len(data))
+    return Job(Recipe(plans, reference, data if signal is None else signal, generator, device), budget)
+
+
+def plan_search(
+    reference: Sample,
+    data: Sample | None,
+    *,
+    expected: float | None,
+    settings: FitSettings,
+    memory: int,
+    progress: Progress | None = None,
+) -> tuple[Plan, ...]:
+    """The plan at each scale; a penalty that is left open and that no rule gives is chosen by trial fits."""
+    if memory < _LEAST_MEMORY:
+        raise MemoryBudgetError(
+            f"the memory budget is {megabytes(memory)}, and a search needs {megabytes(_LEAST_MEMORY)} for its blocks "
+            "alone: give memory='1 GB' or more"
+        )
+    if not needs_trials(settings):
+        return plan_scales(reference, data, expected=expected, settings=settings)
+    null, _ = choose_null(settings, reference, data, expected)
+    penalty = stable_penalty(
+        reference, data, expected=expected, settings=replace(settings, null=null), memory=memory, progress=progress
+    )
+    reason = "ten times the smallest at which toys of a part of the reference are stable"
+    chosen = Chosen("penalty", f"{penalty:g}", reason)
+    plans = plan_scales(reference, data, expected=expected, settings=replace(settings, penalty=penalty))
+    return tuple(replace(plan, chosen=(*plan.chosen, chosen)) for plan in plans)
+
+
+def checked_sample(source: Any, label: str, least: int) -> Sample:
+    """A sample that a search can use, or an error that says why not."""
+    sample = Sample.of(source, label=label)
+    if label == "reference":
+        check_varies(sample, label)
+    elif sample.weights is not None:
+        raise InputError(
+            f"the {label} has event weights, which toys of unweighted events cannot calibrate; use unweighted data, "
+            "or fit_ratio, which gives t without a p-value"
+        )
+    check_enough(sample, label, least)
+    return sample
+
+
+def check_strengths(signal_events: Sequence[float], available: int, *, least: float = 0.0) -> None:
+    """Refuse numbers of signal events that are none, or that a signal sample is too small for."""
+    largest = max(signal_events, default=0.0)
+    if not signal_events or min(signal_events) < least or largest + 5 * largest**0.5 > available:
+        raise InputError(
+            f"signal_events={[float(s) for s in signal_events]!r}: give strengths well below the {available} events of "
+            "the signal"
+        )
+
+
+def check_ratio(plan: Plan, reference: Sample) -> None:
+    """Warn where toys from the reference share too many of its events."""
+    if plan.null == "reference" and len(reference) < MIN_RATIO * plan.expected:
+        warnings.warn(
+            f"the reference has {len(reference)} events for {plan.expected:g} expected: with fewer than {MIN_RATIO:g} "
+            "times as many, toys from the reference alone share too many events, and small p-values come out too "
+            "small; use a larger reference, or null='permutation' where there are data",
+            NullWarning,
+            stacklevel=5,
+        )
+
+
+def check_count(plan: Plan, observed: int) -> None:
+    """Warn where the number of events alone would be a discovery: mostly it is a wrong `expected`."""
+    if plan.fixed is not None:
+        return
+    sigma = (observed - plan.expected) / plan.expected**0.5
+    if abs(sigma) > MANY_SIGMA:
+        warnings.warn(
+            f"{observed} data events where {plan.expected:g} are expected: {sigma:+.1f} sigma from the count alone. If "
+            "it is not a prediction for this data set (luminosity, selection), correct it or use expected=None "
+            "to test the shape alone",
+            CountWarning,
+            stacklevel=5,
+        )
