@@ -21,8 +21,8 @@ from lanner.inference.seeds import Stream, generator
 from lanner.inference.tail import fit_tail
 from lanner.model.objective import Solution
 from lanner.model.weightings import Draw
+from lanner.run.evaluate import Combiner
 from lanner.run.execution.local import InProcess
-from lanner.run.frozen import Frozen
 from lanner.run.toy_maker import ToyMaker, ToyRun
 from lanner.run.toy_store import ToyStore
 from lanner.typing import Array
@@ -39,7 +39,7 @@ class Contestant:
         self._preparing = preparing
         self._folder = None if folder is None else folder / test.name
         self._prepared: Prepared | None = None
-        self._how: Frozen | None = None
+        self._how: Combiner | None = None
         self._scale: Callable[[Array], Array] = np.asarray
         self._clock = _Clock.read(self._folder)
 
@@ -96,13 +96,13 @@ class Contestant:
         if len(made.statistics) > 1:
             assert isinstance(self.prepared, PreparedKernel)
             kept = frozen_toys(made.statistics.shape[1])
-            self._how = Frozen.of(self.prepared.ladder, self.prepared.combination, made, kept)
+            self._how = Combiner.of(self.prepared.ladder, self.prepared.combination, made, kept)
         else:
-            self._how = Frozen(None, 0)
+            self._how = Combiner(None, 0)
         t = self._how.null_statistics(made)
         self._scale = _minus_log_p(t)
         t = self._scale(t)
-        converged = np.asarray(made.converged[:, self._how.toys :].all(axis=0))
+        converged = np.asarray(made.converged[:, self._how.n_map_toys :].all(axis=0))
         rng = generator(self.arena.plan.seed, Stream.CALIBRATION)
         return Null("reference", t, converged, tail=fit_tail(t, rng=rng))
 

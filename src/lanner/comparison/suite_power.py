@@ -24,8 +24,8 @@ from lanner.errors import InputError
 from lanner.inference.combination import COMBINATIONS, frozen_toys
 from lanner.inference.multiscale import Ladder
 from lanner.paper.datasets.library import Library
+from lanner.run.evaluate import Combiner
 from lanner.run.execution.local import Executor, executor_of
-from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions
 from lanner.run.toy_maker import ToyRun, stage
@@ -210,7 +210,7 @@ def _rows(test: str, ladder: Ladder, made: dict[str, ToyRun], names: Sequence[st
         return [_row(test, "single", null[0], {n: made[n].statistics[0] for n in names})]
     rows = []
     for kind in COMBINATIONS:
-        how = Frozen.of(ladder, kind, made["null"], frozen_toys(null.shape[1]))
+        how = Combiner.of(ladder, kind, made["null"], frozen_toys(null.shape[1]))
         signals = {n: how.statistic(made[n].statistics) for n in names}
         rows.append(_row(test, kind, how.null_statistics(made["null"]), signals))
     for k, plan in enumerate(plans):

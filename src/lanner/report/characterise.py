@@ -123,21 +123,9 @@ class Characterisation:
         }
 
     def __str__(self) -> str:
-        width = max(len(i.name) for i in self.importance)
-        lines = ["Where the learned ratio departs from 1 (a description, not a test)"]
-        if self.region is not None:
-            r = self.region
-            lines += [
-                f"  region  {r.selection}",
-                f"          {r.data} data events, {r.expected:.4g} +- {r.expected_error:.2g} expected",
-                f"          Z = {r.local_z:.1f} ({r.note})",
-            ]
-        lines.append(f"  {'variable':<{max(width, 8)}}  {'value':>8}  {'null':>8}  {'z':>6}")
-        for i in self.importance:
-            null, z = (f"{x:.3g}" if x is not None else "none" for x in (i.null_median, i.z))
-            star = "" if i.fitted else "  (not used in the fit)"
-            lines.append(f"  {i.name:<{max(width, 8)}}  {i.value:>8.3g}  {null:>8}  {z:>6}{star}")
-        return "\n".join(lines)
+        from lanner.report.text.summary import findings
+
+        return findings(self)
 
     __repr__ = __str__
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.report.binning import Bins, bin_numbers, choose_edges
+from lanner.report.binning import Bins, bin_numbers, choose_edges, histogram
 from lanner.report.importance import information, pull
 from lanner.report.learned import Learned
 from lanner.typing import Array
@@ -72,7 +72,7 @@ def map_2d(
     inside = (slice(1, -1), slice(1, -1))
     events = np.bincount(cells, minlength=number).reshape(shape)[inside]
     filled = [
-        _histogram(edges, names, columns, weights)
+        histogram(columns, edges, names, weights)
         for columns, weights in (
             (reference, learned.share),
             (reference, learned.share * learned.ratio_reference),
@@ -113,14 +113,3 @@ def _cells(columns: tuple[Array, Array], edges: Sequence[Array]) -> NDArray[np.i
     """One number per cell, open ends included."""
     x, y = (bin_numbers(values, e) for values, e in zip(columns, edges, strict=True))
     return np.asarray(x * (len(edges[1]) + 1) + y)
-
-
-def _histogram(
-    edges: Sequence[Array], names: tuple[str, str], columns: tuple[Array, Array], weights: Array | None
-) -> Hist[Any]:
-    import hist
-
-    axes = [hist.axis.Variable(e, label=name) for e, name in zip(edges, names, strict=True)]
-    filled: Hist[Any] = hist.Hist(*axes, storage=hist.storage.Weight())
-    filled.fill(*columns, weight=weights)
-    return filled

@@ -17,8 +17,11 @@ from lanner.report.characterise import Characterisation
 from lanner.report.plots.figures import pictures
 from lanner.report.plots.style import visible
 from lanner.report.text import tables, words
-from lanner.report.text.estimates import draws, estimates
-from lanner.run.result import SearchResult, versions
+from lanner.report.text.estimates import estimates, subsamples
+from lanner.report.text.summary import COMBINATIONS, statistic
+from lanner.report.text.verdict import meaning
+from lanner.run.result import SearchResult
+from lanner.run.result_io import versions
 
 TITLE = "Do the data follow the reference?"
 _COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page
@@ -60,7 +63,7 @@ def render(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
     )
-    environment.filters |= {"number": words.number, "aligned": words.aligned, "p": words.p_value, "z": words.z_score}
+    environment.filters |= {"number": words.number, "aligned": words.aligned, "z": words.z_score}
     template = environment.from_string(_resource("report.html.j2"))
     return template.render(
         title=title or TITLE,
@@ -68,9 +71,11 @@ def render(
         result=result,
         verdict=result.verdict(),
         estimates=estimates(result),
-        draws=draws(result),
+        subsamples=subsamples(result),
+        statistic=statistic(result),
         scales=tables.scales(result),
-        meaning=words.meaning(result),
+        combination=result.combined and COMBINATIONS[result.combined.combination],
+        meaning=meaning(result),
         pictures=pictures(result, characterisation, tuning),
         c=characterisation,
         tuning=tables.tuning_tables(tuning),

@@ -17,7 +17,7 @@ from scipy import stats
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.ratio import LearnedRatio
-from lanner.report.binning import Bins, bin_numbers, choose_edges
+from lanner.report.binning import Bins, bin_numbers, choose_edges, histogram
 from lanner.report.learned import Learned
 from lanner.typing import Array
 
@@ -140,27 +140,18 @@ def make_profile(
     return RatioProfile(
         name=name,
         fitted=fitted,
-        reference=_histogram(edges, name, values_reference, share),
-        reweighted=_histogram(edges, name, values_reference, share * learned.ratio_reference),
-        data=_histogram(edges, name, values_data, None),
+        reference=histogram([values_reference], [edges], [name], share),
+        reweighted=histogram([values_reference], [edges], [name], share * learned.ratio_reference),
+        data=histogram([values_data], [edges], [name]),
         null_ratios=null,
         null_events=len(learned.rows),
         own_ratio=own,
     )
 
 
-def contents(histogram: Hist[Any]) -> Array:
+def contents(filled: Hist[Any]) -> Array:
     """The sums of weights in the bins, open ends included."""
-    return np.asarray(histogram.values(flow=True), dtype=np.float64)
-
-
-def _histogram(edges: Array, label: str, values: Array, weights: Array | None) -> Hist[Any]:
-    import hist
-
-    # The name goes into the label: hist keeps axis names for keyword arguments and refuses some.
-    filled: Hist[Any] = hist.Hist(hist.axis.Variable(edges, label=label), storage=hist.storage.Weight())
-    filled.fill(values, weight=weights)
-    return filled
+    return np.asarray(filled.values(flow=True), dtype=np.float64)
 
 
 def _over(numerator: Array, denominator: Array) -> Array:

@@ -22,7 +22,7 @@ from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import Plan
 from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
-from lanner.run.evaluate import Judge
+from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.planning import (
     FitOptions,
@@ -149,7 +149,7 @@ def apply(
         data = match_columns(calibration.reference, check_sample(data, "data", MIN_DATA))
         check_count(plan, len(data))
         recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
-        result = Judge(recipe.prepare(memory_budget(memory)), calibration.combination).result(
+        result = Evaluation(recipe.prepare(memory_budget(memory)), calibration.combination).result(
             calibration.toys, frozen_toys(len(calibration))
         )
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)

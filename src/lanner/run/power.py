@@ -14,8 +14,8 @@ from lanner._util.text import at_most, text_table
 from lanner.errors import InputError
 from lanner.inference.combination import frozen_toys
 from lanner.inference.null import Null
+from lanner.run.evaluate import Combiner
 from lanner.run.execution.local import Executor, executor_of
-from lanner.run.frozen import Frozen
 from lanner.run.injection import Injection
 from lanner.run.planning import FitOptions, default_toys
 
@@ -160,7 +160,7 @@ def power(
 
     with executor_of(executor).start(injection.recipe, memory=injection.budget) as workers:
         made = injection.null(workers, toys, told(0))
-        how = Frozen.of(workers.ladder, fit.combination, made, frozen_toys(toys))
+        how = Combiner.of(workers.ladder, fit.combination, made, frozen_toys(toys))
         null = how.null(workers.ladder, made)
         strengths = []
         for k, mean in enumerate(signal_events):

@@ -19,7 +19,7 @@ from lanner.inference.plan import Generator
 from lanner.inference.sequential import Stopping
 from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE
-from lanner.run.evaluate import Judge
+from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.planning import (
     FitOptions,
@@ -143,7 +143,7 @@ def search(
                 events_digest=array_digest(reference.features, reference.weights, *relabelled),
                 toys=number,
             )
-            judge = Judge(workers.ladder, combination)
+            judge = Evaluation(workers.ladder, combination)
             if stopping is None:
                 result = judge.result(maker.first(number, progress), frozen_toys(number))
             else:
@@ -164,7 +164,7 @@ def _say_what_is_missing(z: float, precision: float, toys: int) -> None:
 
 
 def _until(
-    stopping: Stopping, judge: Judge, maker: ToyMaker, progress: Callable[[int, int], None] | None
+    stopping: Stopping, judge: Evaluation, maker: ToyMaker, progress: Callable[[int, int], None] | None
 ) -> SearchResult:
     """Toys until the p-value is known well enough."""
     frozen = 0 if len(judge.ladder.scales) == 1 else max(MIN_FROZEN, frozen_toys(stopping.toys))

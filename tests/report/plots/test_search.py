@@ -6,6 +6,7 @@ import pytest
 from lanner.report.plots.profile import plot_distributions, plot_ratio
 from lanner.report.plots.search import plot_importance, plot_map, plot_null
 from lanner.report.plots.style import as_label, hep_style, new_axes
+from lanner.report.text.words import empirical_p, empirical_z
 from tests.report.showcase import HOSTILE, the_case, the_findings
 
 
@@ -58,8 +59,9 @@ def test_the_null_plot_names_p_and_z(ax) -> None:  # type: ignore[no-untyped-def
     plot_null(result, ax)
     labels = " ".join(text.get_text() for text in ax.get_legend().get_texts())
     assert "60 null toys (reference)" in labels
-    sign = "<>" if result.empirical.is_bound else "=="
-    assert f"t = {result.statistic:.2f}: p {sign[0]} {result.p_value:.2g}, Z {sign[1]} {result.z_score:.2f}" in labels
+    p = result.empirical
+    assert not p.is_bound
+    assert f"t = {result.statistic:.2f}, p = {empirical_p(p)}, Z = {empirical_z(p)}" in labels
     assert labels.count("(extrapolation)") == 2
 
 

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lanner.report.plots.style import BAND_68, BAND_95, BLACK, BLUE, GREY, VERMILION, as_label, hep_style, new_axes
+from lanner.report.plots.style import (
+    BAND_68,
+    BAND_95,
+    BLACK,
+    BLUE,
+    GREY,
+    VERMILION,
+    as_label,
+    hep_style,
+    legend_above,
+    new_axes,
+    new_figure,
+)
 from lanner.report.profiles import RatioProfile, contents
 from lanner.typing import Array
 
@@ -22,11 +34,7 @@ _TALL = 6.0  # learned ratio from which ratios do
 def figure_of_profile(profile: RatioProfile) -> Figure:
     """Both panels of a variable in a figure of their own."""
     with hep_style():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7.0, 5.4))
-        FigureCanvasAgg(figure)
+        figure = new_figure((7.0, 5.4))
         upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": (1.5, 1), "hspace": 0.04})
         plot_distributions(profile, upper)
         plot_ratio(profile, lower)
@@ -72,14 +80,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         _flow(ax, profile, edges)
         ax.set_ylabel("events per bin")
         _name_axis(ax, profile)
-        ax.legend(
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.01),
-            ncols=3,
-            borderaxespad=0.0,
-            handlelength=1.4,
-            columnspacing=1.2,
-        )
+        legend_above(ax, columns=3)
     return ax
 
 

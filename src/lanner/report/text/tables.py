@@ -1,4 +1,4 @@
-"""Settings and tunings as tables of text."""
+"""The tables of a report: scales, settings, units and tunings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from lanner.errors import InputError
 from lanner.inference.tuning import Trial, Tuning
-from lanner.report.text import words
+from lanner.report.text.words import aligned, deviation, number, z_score
 from lanner.run.result import SearchResult
 
 Table = list[dict[str, str]]
 
 _LONGEST_CELL = 400  # characters
-# What a setting that is not given means.
+# What it means that a setting is not given.
 _UNSET = {
     "fixed": "no: the number of events is tested too",
     "newton_steps": "to convergence",
@@ -24,18 +24,16 @@ _UNSET = {
     "apart": "the centres alone",
     "source": "not needed: the reference has no weights",
 }
-
-
 # Settings whose names say little by themselves.
 _NAMES = {
     "names": "features",
     "fixed": "fixed number of data events",
     "reference_size": "reference events of each fit",
-    "apart": "reference events that shape the test",
-    "source": "weighted events that toys draw from",
+    "apart": "reference events held out to shape the test",
+    "source": "weighted reference events that toys draw from",
     "trace_error": "part of the kernel left out",
 }
-_OF_FITS = ("newton_steps", "tolerance")  # nothing to the score statistic, which needs none
+_OF_FITS = ("newton_steps", "tolerance")  # mean nothing for the score statistic, which needs no fit
 
 
 def configuration(result: SearchResult) -> Table:
@@ -92,7 +90,7 @@ def tuning_tables(source: Any) -> dict[str, Table]:
 
 
 def cell(value: Any) -> str:
-    """Any value in a few words."""
+    """Any value in a few"""
     if value is None:
         return "none"
     if isinstance(value, bool | np.bool_):
@@ -100,7 +98,7 @@ def cell(value: Any) -> str:
     if isinstance(value, int | np.integer):
         return str(value)
     if isinstance(value, float | np.floating):
-        return words.number(float(value), 6)
+        return number(float(value), 6)
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         value = ", ".join(map(cell, value))
     text = str(value)
@@ -108,14 +106,14 @@ def cell(value: Any) -> str:
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
-    """What decides on a trial, in columns that fit on a page."""
+    """The numbers that decide on a trial, in columns that fit on a page."""
     return {
         "centres": trial.centers,
         "penalty": trial.penalty,
         "rank": trial.rank,
-        "mean t": words.aligned(trial.mean),
-        "spread": words.aligned(trial.spread),
-        "analytic mean": words.aligned(trial.analytic_mean),
+        "mean t": aligned(trial.mean),
+        "spread": aligned(trial.spread),
+        "analytic mean": aligned(trial.analytic_mean),
         "not converged": trial.not_converged,
         "t ≤ 0": trial.not_positive,
         "toys": trial.toys,
@@ -123,21 +121,21 @@ def _trial(trial: Trial) -> dict[str, Any]:
     }
 
 
-def scales(result: SearchResult) -> list[dict[str, str]]:
-    """What each of several scales says by itself."""
+def scales(result: SearchResult) -> Table:
+    """What each of several scales finds by itself."""
     if result.combined is None:
         return []
     return [
         {
-            "width": words.aligned(s.width),
+            "width": aligned(s.width),
             "penalty": f"{s.penalty:.1e}",
-            "log-ratio": words.aligned(s.deviation, 2),
+            "tuned to": deviation(s.deviation),
             "rank": str(s.rank),
-            "statistic": words.aligned(s.statistic, 4),
-            "null toys": f"{words.aligned(s.null_mean)} ± {words.aligned(s.null_spread)}",
-            "analytic null": f"{words.aligned(s.analytic_mean)} ± {words.aligned(s.analytic_spread)}",
+            "statistic": aligned(s.statistic, 4),
+            "null toys": f"{aligned(s.null_mean)} ± {aligned(s.null_spread)}",
+            "analytic null": f"{aligned(s.analytic_mean)} ± {aligned(s.analytic_spread)}",
             "toys above": f"{s.exceedances} of {s.toys}",
-            "local Z": words.z_score(s.local_z) + (" *" if k == result.combined.speaks else ""),
+            "local Z": z_score(s.local_z) + (" *" if k == result.combined.dominant_scale else ""),
         }
         for k, s in enumerate(result.combined.scales)
     ]
