@@ -110,17 +110,37 @@ def ratio_against(
 ) -> RatioProfile:
     """The learned ratio against one variable, of which the values are given row by row.
 
-    Args:
-        ratio: the data's fit.
-        reference, data: the samples it was made from, with the reference's weights.
-        values_reference, values_data: the variable, one value per event of each sample.
-        name: of the variable.
-        expected: N(0); the reference is scaled to it.
-        bins: their number or their edges; None for about 30 over the central 99.5 % (whole numbers: one bin each).
-        null_coefficients: one column per null toy, with the centres of `ratio` (`SearchResult.null_coefficients`).
-            The band is evaluated on at most 50 000 reference events, drawn with `rng`.
-
     For several variables use `characterise`, which evaluates the ratio once for all.
+
+    Parameters
+    ----------
+    ratio : LearnedRatio
+        The data's fit.
+    reference, data : Sample
+        The samples it was made from, with the reference's weights.
+    values_reference, values_data : array of float
+        The variable, one value per event of each sample.
+    name : str
+        Of the variable.
+    expected : float
+        N(0), to which the reference is scaled.
+    bins : int or sequence of float, optional
+        Their number or their edges. By default about 30 over the central 99.5 %, and one for each value of a whole
+        number.
+    null_coefficients : ndarray of shape (rank, toys), optional
+        One column per null toy, with the centres of `ratio` (`SearchResult.null_coefficients`): the band.
+    rng : numpy.random.Generator, optional
+        Draws the reference events for the band where there are more than 50 000.
+
+    Returns
+    -------
+    RatioProfile
+        Histograms along the variable and the ratios between them.
+
+    Raises
+    ------
+    InputError
+        If a sample and its values do not belong together, or the bins cannot be used.
     """
     learned = Learned.evaluate(ratio, reference, data, expected=expected, null_coefficients=null_coefficients, rng=rng)
     columns = [

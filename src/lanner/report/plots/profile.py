@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanner.report.plots.style import (
     BAND_68,
@@ -61,16 +62,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         below = np.where(known, counts - low * np.where(known, reference, 1), np.sqrt(counts))
         above = np.where(known, high * np.where(known, reference, 1) - counts, np.sqrt(counts))
         with_events = counts > 0
-        ax.errorbar(
-            centers[with_events],
-            counts[with_events],
-            yerr=np.stack([below, above])[:, with_events],
-            fmt="o",
-            color=BLACK,
-            markersize=3.5,
-            linewidth=1,
-            label="data",
-        )
+        _points(ax, centers, counts, np.stack([below, above]), with_events)
         positive = np.concatenate([reference[reference > 0], counts[with_events]])
         if positive.size and positive.max() > _WIDE * positive.min():
             ax.set_yscale("log")
@@ -102,15 +94,7 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         ax.set_yscale(scale)
         ax.set_ylim(bottom, top)
         inside = np.isfinite(ratio) & (ratio <= top) & (ratio >= bottom)
-        ax.errorbar(
-            centers[inside],
-            ratio[inside],
-            yerr=np.stack([ratio - low, high - ratio])[:, inside],
-            fmt="o",
-            color=BLACK,
-            markersize=3.5,
-            linewidth=1,
-        )
+        _points(ax, centers, ratio, np.stack([ratio - low, high - ratio]), inside, label=None)
         # Points beyond the axis are pointed at, never left out.
         for beyond, marker, place in ((ratio > top, "^", 0.97), (ratio < bottom, "v", 0.03)):
             if beyond.any():
@@ -124,6 +108,13 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=3, borderaxespad=0.0, handlelength=1.4,
                       fontsize=8.5, columnspacing=1.0)  # fmt: skip
     return ax
+
+
+def _points(
+    ax: Axes, x: Array, y: Array, errors: Array, shown: NDArray[np.bool_], *, label: str | None = "data"
+) -> None:
+    look: Any = {"fmt": "o", "color": BLACK, "markersize": 3.5, "linewidth": 1}
+    ax.errorbar(x[shown], y[shown], yerr=errors[:, shown], label=label, **look)
 
 
 def _limits(learned: Array, ratio: Array, ratio_low: Array, band: Array | None) -> tuple[float, float, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lanner.report.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILION, hep_style, new_axes
-from lanner.report.text.words import deviation
+from lanner.report.text.words import aligned, deviation
 from lanner.run.result import Combined
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def plot_scales(combined: Combined, ax: Axes | None = None) -> Axes:
                 markeredgewidth=1.6, label="the most significant scale")  # fmt: skip
         widths = sorted({s.width for s in combined.scales})
         ax.set_xscale("log")
-        ax.set_xticks(widths, [f"{w:.3g}" for w in widths])
+        ax.set_xticks(widths, [aligned(w) for w in widths])
         ax.minorticks_off()
         ax.axhline(0.0, color=GREY, linewidth=0.6)
         low, high = ax.get_ylim()

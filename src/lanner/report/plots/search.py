@@ -51,8 +51,9 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
             low = t - 0.05 * reach
         width = _bin_width(toys, high - low)
         edges = np.arange(low, high + width, width).tolist()
+        end = max(end, edges[-1])
         label = f"{count(len(toys), 'null toy')} ({null.kind})"
-        ax.hist(toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=label)
+        counts, _, _ = ax.hist(toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=label)
         grid = np.linspace(max(low, 1e-3 * reach), end, 150)
 
         def draw(law: Extrapolation, name: str, x: Array, density: Array, look: str, color: str) -> None:
@@ -96,8 +97,8 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
         ax.set_ylabel(f"toys per {width:.2g}")
         if result.combined:
             ax.set_yscale("log")
-            ax.set_ylim(0.5, None)
-        legend_above(ax, columns=2 if null.analytic_confirmed else 1)
+            ax.set_ylim(0.5, 2 * max(float(np.max(counts)), 1.0))
+        legend_above(ax, columns=1)
     return ax
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lanner._util.text import count
 from lanner.inference.tuning import Trial, Tuning
-from lanner.report.plots.style import BLACK, BLUE, GREY, VERMILION, hep_style, new_figure
+from lanner.report.plots.style import BLACK, BLUE, GREY, VERMILION, hep_style, legend_above, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,13 +18,14 @@ def plot_tuning(tuning: Tuning) -> Figure:
     """A figure with t against the penalty and, where it was scanned, against the number of centres."""
     panels = 2 if tuning.plateau else 1
     with hep_style():
-        figure = new_figure((5.2 * panels, 3.8))
+        figure = new_figure((7.0 if panels == 2 else 5.0, 3.6))
         axes = figure.subplots(1, panels, squeeze=False)[0]
         _curve(axes[0], tuning.penalties, "penalty", "penalty", tuning.penalty)
         if panels == 2:
             # The scan ran on a part of the reference: its last entry stands for the full number.
             _curve(axes[1], tuning.plateau, "centers", f"centres (of {tuning.events} reference events)", None)
-            axes[1].set_xticks([t.centers for t in tuning.plateau], [str(t.centers) for t in tuning.plateau])
+            scanned = [t.centers for t in tuning.plateau]
+            axes[1].set_xticks(scanned, [str(n) for n in scanned], rotation=60)
             axes[1].minorticks_off()
     return figure
 
@@ -51,4 +52,4 @@ def _curve(ax: Axes, trials: tuple[Trial, ...], attribute: str, label: str, chos
     ax.set_xscale("log")
     ax.set_xlabel(label)
     ax.set_ylabel("t of null toys")
-    ax.legend()
+    legend_above(ax, columns=2)

@@ -99,7 +99,7 @@ def _chi2(result: SearchResult) -> Estimate:
         hint = f"A penalty above {number(result.plan.penalty)} makes them stable." if null.not_positive else ""
         return _law("fitted χ²", None, why, hint)
     details = f"Goodness of fit: p = {p_value(fit.goodness_of_fit)} {_REFITTED}."
-    return _law("fitted χ²", result.chi2, f"{with_error(fit.dof, fit.dof_error, 2)} degrees of freedom", details)
+    return _law("fitted χ²", result.chi2, f"{with_error(fit.dof, fit.dof_error)} degrees of freedom", details)
 
 
 def _tail(result: SearchResult) -> Estimate:

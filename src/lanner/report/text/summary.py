@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lanner._util.text import Rows, as_html, as_text, text_table
 from lanner.report.text.estimates import estimates
 from lanner.report.text.verdict import verdict
-from lanner.report.text.words import aligned, deviations, number, z_score
+from lanner.report.text.words import aligned, deviations, number, with_error, z_score
 from lanner.run.result import Combined, SearchResult
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def findings(found: Characterisation) -> str:
         r = found.region
         lines += [
             f"  region  {r.selection}",
-            f"          {r.data} data events, {number(r.expected, 4)} ± {number(r.expected_error, 2)} expected",
+            f"          {r.data} data events, {with_error(r.expected, r.expected_error)} expected",
             f"          Z = {z_score(r.local_z, 1)} ({r.note})",
         ]
     table = [["variable", "value", "null median", "z", ""]]
@@ -90,5 +90,5 @@ def _scale_rows(combined: Combined) -> Rows:
         local = [
             z_score(s.local_z) + ("*" if k == combined.dominant_scale else "") for k, s in by_size if s.width == width
         ]
-        rows.append((f"  width {number(width)}", ", ".join(local)))
+        rows.append((f"  width {aligned(width)}", ", ".join(local)))
     return rows

@@ -128,7 +128,7 @@ def scales(result: SearchResult) -> Table:
     return [
         {
             "width": aligned(s.width),
-            "penalty": f"{s.penalty:.1e}",
+            "penalty": aligned(s.penalty, 2),
             "tuned to": deviation(s.deviation),
             "rank": str(s.rank),
             "statistic": aligned(s.statistic, 4),

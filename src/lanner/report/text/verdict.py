@@ -8,7 +8,7 @@ import numpy as np
 
 from lanner._util.text import count
 from lanner.inference.null import LEAST_TOYS
-from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, p_value, with_error, z_score
+from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, p_value, z_score
 from lanner.run.result import Extrapolation, SearchResult
 
 _HOW_TOYS_ARE_MADE = {
@@ -45,7 +45,7 @@ def verdict(result: SearchResult) -> str:
 
 def law_z(law: Extrapolation) -> str:
     """Z by a law that extrapolates, with its error if it has one, or the limit of what the law can say."""
-    z = z_score(law.z_score) if law.z_error is None else with_error(law.z_score, law.z_error)
+    z = z_score(law.z_score) if law.z_error is None else f"{z_score(law.z_score, 1)} ± {z_score(law.z_error, 1)}"
     return f"> {z}" if law.is_bound else z
 
 

@@ -49,12 +49,13 @@ def z_score(z: float, digits: int = 2) -> str:
     return f"{z:.{digits}f}".replace("-", "−") if math.isfinite(z) else number(z)
 
 
-def with_error(value: float, error: float, digits: int = 1) -> str:
-    """A value and its error, with so many decimals.
+def with_error(value: float, error: float) -> str:
+    """A value and its error, both to the second digit of the error.
 
-    >>> with_error(7.57, 3.82)
-    '7.6 ± 3.8'
+    >>> with_error(7.57, 3.82), with_error(130.6, 15.14), with_error(31.29, 0.0)
+    ('7.6 ± 3.8', '131 ± 15', '31.29 ± 0.00')
     """
+    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0 else 2
     return f"{z_score(value, digits)} ± {z_score(error, digits)}"
 
 
