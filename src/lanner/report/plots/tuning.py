@@ -41,6 +41,8 @@ def write_tuning(tuning: Tuning, path: str | Path) -> Path:
 
 def _curve(ax: Axes, trials: tuple[Trial, ...], attribute: str, label: str, chosen: float | None) -> None:
     x, t = [getattr(trial, attribute) for trial in trials], [trial.mean for trial in trials]
+    ax.set_xscale("log")
+    ax.set_xlim(min(x) / 2, 2 * max(x))  # a single setting has no extent of its own
     errors = [trial.spread / trial.toys**0.5 for trial in trials]
     ax.errorbar(x, t, yerr=errors, fmt="o", color=BLUE, label=f"mean of {count(trials[0].toys, 'toy')}")
     ax.plot(x, [trial.analytic_mean for trial in trials], color=VERMILION, label="analytic mean")
@@ -49,7 +51,6 @@ def _curve(ax: Axes, trials: tuple[Trial, ...], attribute: str, label: str, chos
         ax.plot([x[k] for k in unstable], [t[k] for k in unstable], "x", color=BLACK, markersize=10, label="unstable")
     if chosen is not None:
         ax.axvline(chosen, color=GREY, linestyle="--", label="chosen")
-    ax.set_xscale("log")
     ax.set_xlabel(label)
     ax.set_ylabel("t of null toys")
     legend_above(ax, columns=2)
