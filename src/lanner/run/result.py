@@ -81,7 +81,7 @@ class SearchResult:
     The result is the empirical p-value, a count of null toys. Where no toy is as extreme as the data, a law may
     extrapolate beyond them: of a single statistic `analytic` and `chi2`, of a combination of scales `tail`.
 
-    Attributes
+    Parameters
     ----------
     statistic : float
         The test statistic of the data: t of a single scale, or -ln p of the combination of several.
@@ -120,6 +120,12 @@ class SearchResult:
     >>> result = lanner.search(reference, data, expected=200, toys=90, seed=1)
     >>> result.verdict().startswith("The data are compatible with the reference (p = 0.")
     True
+    >>> result.summary().splitlines()[0] == result.verdict()
+    True
+    >>> result.to_dict()["schema"]
+    'lanner.result/4'
+    >>> result.plot().get_xlabel()
+    'combined statistic −ln p'
     """
 
     statistic: float
@@ -197,7 +203,7 @@ class SearchResult:
         Returns
         -------
         str
-            A sentence such as "The data are compatible with the reference (p = 0.42, Z = 0.20)."
+            A sentence such as "The data are compatible with the reference (p = 0.42, Z = 0.20).", and nothing else.
         """
         from lanner.report.text.verdict import verdict
 
