@@ -41,6 +41,7 @@ _OURS: dict[str, Any] = {
     "ytick.minor.size": 3,
     "xtick.major.pad": 4,
     "text.usetex": False,
+    "mathtext.fontset": "stixsans",  # one that matplotlib brings: a figure may be saved outside of this style
     "svg.fonttype": "path",  # the same letters everywhere, whatever fonts the reader has
     "svg.hashsalt": "lanner",  # the same file for the same result
     "path.simplify": True,
