@@ -282,6 +282,7 @@ DECLARED: Mapping[str, Declared] = {
     f.name: f.metadata["declared"] for f in fields(RunSettings) if "declared" in f.metadata
 }
 FIT_KEYWORDS = tuple(FitKeywords.__annotations__)
+FIT_ONLY = ("newton_steps", "solver", "tolerance")  # mean nothing for the score statistic, which needs no fit
 
 
 def checked(name: str, value: Any) -> Any:

@@ -30,7 +30,7 @@ def test_without_a_width_four_widths_and_three_penalties_are_combined() -> None:
     assert len(result.combined.scales) == 12
     assert len({s.width for s in result.combined.scales}) == 4
     assert {round(s.deviation, 2) for s in result.combined.scales} == {0.2, 0.7, 2.0}
-    assert (result.combined.frozen, len(result.null)) == (100, 200)
+    assert (result.combined.n_map_toys, len(result.null)) == (100, 200)
     assert 0.01 < result.p_value <= 1
     said = " ".join(map(str, result.plan.chosen))
     assert "widths" in said
@@ -43,12 +43,12 @@ def test_the_scales_do_not_depend_on_the_data(peak: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("null", ["reference", "permutation", "generator"])
-def test_a_signal_is_found_and_shown_at_the_scale_that_speaks(null: str, peak: np.ndarray) -> None:
+def test_a_signal_is_found_and_shown_at_the_most_significant_scale(null: str, peak: np.ndarray) -> None:
     make = {"generator": lambda n, g: g.exponential(1 / 8, (n, 1))} if null == "generator" else {}
     result = searched(peak, null=null, toys=60 if null == "generator" else 300, **make)
     assert result.empirical.is_bound
     assert result.combined is not None
-    best = result.combined.scales[result.combined.speaks]
+    best = result.combined.scales[result.combined.dominant_scale]
     assert best.local_z == max(s.local_z for s in result.combined.scales) > 4
     assert (result.plan.width, result.plan.penalty) == (best.width, best.penalty)
     assert result.ratio.statistic == pytest.approx(best.statistic)

@@ -50,6 +50,8 @@ def test_kernel_sum_is_the_matrix_times_the_coefficients(rng: np.random.Generato
     x, c, a = rng.normal(size=(5000, 2)), rng.normal(size=(9, 2)), rng.normal(size=9)
     kernel = GaussianKernel(0.8)
     np.testing.assert_allclose(kernel_sum(kernel, c, a, x), kernel(x, c) @ a, rtol=1e-12)
+    many = rng.normal(size=(9, 3))
+    np.testing.assert_allclose(kernel_sum(kernel, c, many, x), kernel(x, c) @ many, rtol=1e-12)
 
 
 def test_width_of_the_paper_is_the_90th_percentile_of_the_distances(rng: np.random.Generator) -> None:

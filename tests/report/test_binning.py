@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lanner.errors import InputError
-from lanner.report.binning import bin_numbers, choose_edges
+from lanner.report.binning import bin_numbers, choose_edges, histogram
 
 
 def test_default_bins_cover_the_central_995_permille(rng: np.random.Generator) -> None:
@@ -72,3 +72,13 @@ def test_bins_without_reference_are_joined_until_they_have_some(rng: np.random.G
     assert len(uniform) == 31
     assert set(edges) <= set(uniform)
     assert np.histogram(reference, uniform)[0].min() == 0
+
+
+def test_histograms_count_as_the_bin_numbers_say(rng: np.random.Generator) -> None:
+    x, y, weights = rng.normal(size=(3, 500))
+    edges = [np.linspace(-1, 1, 4), np.linspace(-2, 0, 3)]
+    filled = histogram([x, y], edges, ["for", "y"], weights)
+    cells = bin_numbers(x, edges[0]) * 4 + bin_numbers(y, edges[1])
+    np.testing.assert_allclose(filled.values(flow=True).ravel(), np.bincount(cells, weights, 20))
+    np.testing.assert_allclose(filled.variances(flow=True).ravel(), np.bincount(cells, weights**2, 20))  # type: ignore[union-attr]
+    assert [axis.label for axis in filled.axes] == ["for", "y"]

@@ -5,8 +5,6 @@ import pytest
 
 from lanner.errors import InputError
 from lanner.report.characterise import characterise
-from lanner.report.importance import information, pull
-from lanner.report.profiles import contents
 from tests.report.showcase import the_case, the_findings
 
 
@@ -16,41 +14,9 @@ def test_f_is_held_for_every_event() -> None:
     np.testing.assert_allclose(found.log_ratio_reference, case.result.ratio.log_ratio(case.reference))
 
 
-def test_the_variables_with_the_bump_come_first() -> None:
-    ranked = the_findings().importance
-    assert {i.name for i in ranked[:2]} == {"mass", "energy"}
-    assert ranked[0].z is not None
-    assert ranked[0].z > 2
-    assert [i.fitted for i in ranked if i.name in ("energy", "njet")] == [False, False]
-    quiet = {i.name: i.z for i in ranked}
-    assert all(abs(quiet[name] or 0) < 2 for name in ("eta", "charge", "njet"))
-
-
 def test_profiles_stand_in_the_order_of_importance() -> None:
     found = the_findings()
     assert [p.name for p in found.profiles] == [i.name for i in found.importance]
-
-
-def test_information_is_the_likelihood_ratio_of_an_exact_outcome() -> None:
-    from scipy.stats import poisson
-
-    mu0, ratio = np.array([7.0, 30.0]), np.array([1.5, 0.8])
-    mu1 = mu0 * ratio
-    # 2 log of the Poisson likelihood ratio, at n = mu1 (poisson.logpmf needs whole numbers: n log mu - mu by hand).
-    expected = 2 * np.sum((mu1 * np.log(mu1) - mu1) - (mu1 * np.log(mu0) - mu0))
-    assert float(information(mu0, ratio)) == pytest.approx(expected)
-    assert float(information(mu0, np.ones(2))) == 0
-    n = np.array([14.0])
-    exact = 2 * (poisson.logpmf(14, 14.0) - poisson.logpmf(14, 7.0)).sum()
-    assert float(information(np.array([7.0]), n / 7)) == pytest.approx(exact)
-
-
-def test_pull_is_close_to_a_z_for_a_chi2(rng: np.random.Generator) -> None:
-    from scipy.stats import chi2, norm
-
-    null = rng.chisquare(8, 20_000)
-    for z in (-1.0, 0.0, 2.0, 3.0):
-        assert pull(chi2.isf(norm.sf(z), 8), null) == pytest.approx(z, abs=0.06)
 
 
 def test_the_region_is_around_the_bump() -> None:
@@ -77,17 +43,6 @@ def test_top_events_are_those_with_the_highest_f() -> None:
     f = case.result.ratio.log_ratio(case.data)
     assert list(top.rows) == sorted(range(425), key=lambda row: -f[row])[:5]
     np.testing.assert_array_equal(top.values[:, 0], case.data["mass"][top.rows])
-
-
-def test_the_map_agrees_with_the_profile() -> None:
-    """Summed over one variable, the map's histograms are the profile's."""
-    found = the_findings()
-    edges = found.profile("mass").edges
-    everything = [-1e9, 1e9]
-    narrow = found.map_2d("mass", "eta", bins=(edges, everything))
-    np.testing.assert_allclose(narrow.reweighted.values()[:, 0], contents(found.profile("mass").reweighted)[1:-1])
-    assert found.map_2d() is found.maps[0]
-    assert set(found.maps[0].names) & {"mass", "energy"}
 
 
 def test_findings_are_plain_json() -> None:

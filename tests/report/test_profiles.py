@@ -4,7 +4,7 @@ import pytest
 import lanner
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.report.learned import NULL_EVENTS, Learned
+from lanner.report.learned import NULL_EVENTS
 from lanner.report.profiles import ratio_against
 from tests.report.showcase import the_findings
 
@@ -65,15 +65,6 @@ def test_the_band_is_that_of_the_toys_coefficients() -> None:
     np.testing.assert_allclose(profile.band[:, 1:-1].T, np.tile([0.525, 0.66, 1.0, 1.34, 1.475], (30, 1)), rtol=1e-6)
 
 
-def test_a_toy_without_finite_coefficients_is_counted(rng: np.random.Generator) -> None:
-    ratio, reference, data = flat_ratio(0.0)
-    toys = np.array([[0.0, np.nan, 0.1]])
-    learned = Learned.evaluate(ratio, reference, data, expected=100, null_coefficients=toys, rng=rng)
-    assert learned.unusable_toys == 1
-    assert learned.null is not None
-    assert learned.null.shape == (1000, 2)
-
-
 def test_a_large_reference_is_sampled_for_the_band(rng: np.random.Generator) -> None:
     ratio, _, data = flat_ratio(0.0)
     large = Sample.of({"x": rng.uniform(size=NULL_EVENTS + 5000)})
@@ -94,12 +85,6 @@ def test_values_that_do_not_fit_are_refused(values: np.ndarray, message: str) ->
     ratio, reference, data = flat_ratio(0.0)
     with pytest.raises(InputError, match=message):
         ratio_against(ratio, reference, data, values, np.zeros(100), name="y", expected=100)
-
-
-def test_coefficients_of_another_search_are_refused() -> None:
-    ratio, reference, data = flat_ratio(0.0)
-    with pytest.raises(InputError, match="one row per centre"):
-        Learned.evaluate(ratio, reference, data, expected=100, null_coefficients=np.zeros((2, 5)))
 
 
 def test_the_learned_ratio_follows_the_data() -> None:

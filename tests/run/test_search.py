@@ -1,10 +1,8 @@
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,6 @@ import pytest
 
 import lanner
 from lanner.errors import CountWarning, InputError, NullWarning, StoreError
-from lanner.inference.plan import Plan
 from tests.conftest import exponential, shaped
 
 SETTINGS = {"expected": 300, "width": 0.3, "penalty": 1e-6, "centers": 200, "scaling": None, "seed": 5}
@@ -40,7 +37,7 @@ def test_a_signal_is_found(null: str, rng: np.random.Generator) -> None:
     assert result.chi2 is not None
     assert result.chi2.z_score > 4
     assert "depart" in result.verdict()
-    assert "as far as 60 toys go: none reaches t" in result.verdict()
+    assert "none of 60 toys is as extreme" in result.verdict()
 
 
 def test_the_statistic_is_one_of_the_draws_shown() -> None:
@@ -143,39 +140,6 @@ def test_weights_where_they_cannot_be_calibrated_are_refused() -> None:
     negative = lanner.Sample.of(R, weights=np.where(np.arange(6000) < 10, -1.0, 1.0))
     with pytest.raises(InputError, match="10 reference events have negative weights"):
         lanner.search(negative, D, **SETTINGS)  # type: ignore[arg-type]
-
-
-def test_the_result_is_plain_json_with_the_names_outside_checks_use() -> None:
-    plain = json.loads(small().to_json())
-    assert {
-        "statistic",
-        "p_value",
-        "p_value_interval",
-        "z_score",
-        "chi2",
-        "analytic",
-        "null",
-        "versions",
-        "seed",
-    } <= set(plain)
-    assert plain["null"]["toys"] == 60
-    assert plain["configuration"]["width"] == 0.3
-    assert Plan.from_settings(plain["configuration"]).settings() == plain["configuration"]
-
-
-@pytest.mark.parametrize("t", [-1.0, 0.0, 1e-3, 1e5, float("nan")])
-def test_any_statistic_makes_a_result_that_is_json(t: float) -> None:
-    result = replace(small(toys=20), statistic=t)
-    plain = json.loads(result.to_json())
-    assert 0 < plain["p_value"] <= 1
-    assert str(result)
-
-
-def test_it_prints_and_shows(rng: np.random.Generator) -> None:
-    reference = {"<b>x</b>": R[:, 0]}
-    result = lanner.search(reference, {"<b>x</b>": D[:, 0]}, **(SETTINGS | {"toys": 20}))  # type: ignore[arg-type]
-    assert "analytic null" in str(result)
-    assert "<b>x" not in result._repr_html_()
 
 
 def test_more_toys_add_to_those_there(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from lanner.comparison.toy_pool import DataAsToy, NullToys, SignalToys, ToyPool
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.fit import MIN_DATA, check_expected
-from lanner.run.frozen import Combiner
+from lanner.run.evaluate import Combiner
 from lanner.run.prepare import check_count, check_ratio, check_strengths, checked_sample
 from lanner.run.toy_maker import ToyRun
 from lanner.settings import FitSettings, checked, spelled_out

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lanner.comparison.toy_pool import ToyPool
 from lanner.model.parallel import blocks, in_parallel
 from lanner.model.weightings import Draw
-from lanner.run.frozen import Combiner
+from lanner.run.evaluate import Combiner
 from lanner.run.toy_maker import ToyRun
 from lanner.typing import Array, Progress, ToysEnded
 

@@ -19,7 +19,7 @@ from lanner.inference.null import Null
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, exceedances
 from lanner.inference.tail import fit_tail
-from lanner.run.frozen import Combiner
+from lanner.run.evaluate import Combiner
 from lanner.run.toy_maker import ToyRun
 from lanner.typing import Array
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.text import deviation_in_words
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
-from lanner.inference.scales import DEVIATIONS, QUANTILES, deviation_in_words, ladder_of_widths, penalty_for
+from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, rng_of
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width

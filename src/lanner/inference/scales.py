@@ -40,15 +40,6 @@ def ladder_of_widths(reference: Rows, rng: np.random.Generator, number: int = WI
     return [float(w) for w in np.geomspace(fine, coarse, number)]
 
 
-def deviation_in_words(deviation: float) -> str:
-    """How far the density departs from the reference's where the log-ratio is of that size.
-
-    >>> [deviation_in_words(tau) for tau in (0.2, 0.7, 2.0)]
-    ['20 %', 'a factor 2', 'a factor 7']
-    """
-    return f"{100 * deviation:.0f} %" if deviation < 0.5 else f"a factor {float(f'{np.exp(deviation):.1g}'):g}"
-
-
 def penalty_for(deviation: float, *, events: float, loss: Loss) -> float:
     """The penalty under which log-ratios of the size `deviation` are expected.
 

@@ -95,9 +95,9 @@ class KernelColumns:
 
 
 def kernel_sum(kernel: GaussianKernel, centers: Array, coefficients: Array, x: Array) -> Array:
-    """f(x) = sum_j c_j k(x, center_j), block by block on all cores."""
+    """f(x) = sum_j c_j k(x, center_j), block by block on all cores; one column for each column of coefficients."""
     columns = KernelColumns.of(kernel, centers)
-    f = np.empty(len(x))
+    f = np.empty((len(x), *coefficients.shape[1:]))
 
     def fill(rows: slice) -> None:
         f[rows] = columns(x[rows]) @ coefficients

@@ -33,8 +33,8 @@ from lanner.inference.significance import empirical_z
 from lanner.paper.datasets.library import Library
 from lanner.paper.settings import paper_settings
 from lanner.paper.suite_cases import SuiteCase, suite_case
+from lanner.run.evaluate import Combiner
 from lanner.run.execution.local import Executor
-from lanner.run.frozen import Combiner
 from lanner.settings import FitKeywords, spelled_out
 from lanner.typing import Array, PathLike
 

@@ -1,35 +1,5 @@
-"""What a search found, made visible: the learned ratio against any variable, plots, and a report to send.
+"""What a search found, made visible: the learned ratio against any variable, plots, text, and a report to send.
 
-Numbers first (`characterise`), then plots of them, then one HTML file of both. matplotlib, mplhep, hist and
-jinja2 are imported where they are used, so importing this package costs nothing.
+`characterise` has the numbers, `plots` draws them, `text` puts them into words, and `page` makes one HTML file of all.
+matplotlib, mplhep, hist and jinja2 are imported where they are used, so importing a module here costs little.
 """
-
-from lanner.report.characterise import Characterisation, characterise
-from lanner.report.maps import RatioMap
-from lanner.report.page import write_report
-from lanner.report.plots.search import (
-    figure_of_profile,
-    plot_distributions,
-    plot_importance,
-    plot_map,
-    plot_null,
-    plot_ratio,
-)
-from lanner.report.profiles import RatioProfile, ratio_against
-from lanner.report.region import Region
-
-__all__ = [
-    "Characterisation",
-    "RatioMap",
-    "RatioProfile",
-    "Region",
-    "characterise",
-    "figure_of_profile",
-    "plot_distributions",
-    "plot_importance",
-    "plot_map",
-    "plot_null",
-    "plot_ratio",
-    "ratio_against",
-    "write_report",
-]

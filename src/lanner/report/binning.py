@@ -1,15 +1,18 @@
-"""Bins for a variable that nobody has looked at yet."""
+"""Bins for a variable that nobody has looked at yet, and histograms in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.typing import Array
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 Bins = int | Sequence[float] | Array | None
 
@@ -81,6 +84,19 @@ def _joined(edges: Array, counts: NDArray[np.intp], least: int) -> Array:
 def bin_numbers(values: Array, edges: Array) -> NDArray[np.intp]:
     """The bin of each value, 0 for underflow and len(edges) for overflow: as `hist` counts with flow=True."""
     return np.searchsorted(edges, values, side="right")
+
+
+def histogram(
+    columns: Sequence[Array], edges: Sequence[Array], names: Sequence[str], weights: Array | None = None
+) -> Hist[Any]:
+    """A histogram of one or more variables, with under- and overflow and the variances of its contents."""
+    import hist
+
+    # The name goes into the label: hist keeps axis names for keyword arguments and refuses some.
+    axes = [hist.axis.Variable(e, label=name) for e, name in zip(edges, names, strict=True)]
+    filled: Hist[Any] = hist.Hist(*axes, storage=hist.storage.Weight())
+    filled.fill(*columns, weight=weights)
+    return filled
 
 
 def _checked(bins: Any, name: str) -> Array:

@@ -20,13 +20,11 @@ from lanner.report.binning import Bins
 from lanner.report.importance import Importance, rank_importance
 from lanner.report.learned import Learned
 from lanner.report.maps import RatioMap, map_2d, most_telling_pair
-from lanner.report.profiles import RatioProfile, make_profile, ratio_against
+from lanner.report.profiles import RatioProfile, make_profile
 from lanner.report.region import Region, find_region
 from lanner.run.result import SearchResult
 from lanner.run.toy_store import sample_digest
 from lanner.typing import Array
-
-__all__ = ["Characterisation", "RatioProfile", "TopEvents", "characterise", "map_2d", "ratio_against"]
 
 _STREAM = 0x5105  # keeps the random rows of the null band apart from the toys' own seeds
 
@@ -95,9 +93,7 @@ class Characterisation:
                 raise InputError("a map needs two variables, and there is only one: give another with extra_reference=")
             return self.maps[0]
         self._check(x, y)
-        return map_2d(
-            self.learned, (self.reference[x], self.reference[y]), (self.data[x], self.data[y]), names=(x, y), bins=bins
-        )
+        return map_2d(self.learned, self.reference, self.data, (x, y), bins)
 
     def top_events(self, k: int = 20) -> TopEvents:
         """The k data events with the highest f."""
@@ -123,21 +119,9 @@ class Characterisation:
         }
 
     def __str__(self) -> str:
-        width = max(len(i.name) for i in self.importance)
-        lines = ["Where the learned ratio departs from 1 (a description, not a test)"]
-        if self.region is not None:
-            r = self.region
-            lines += [
-                f"  region  {r.selection}",
-                f"          {r.data} data events, {r.expected:.4g} +- {r.expected_error:.2g} expected",
-                f"          Z = {r.local_z:.1f} ({r.note})",
-            ]
-        lines.append(f"  {'variable':<{max(width, 8)}}  {'value':>8}  {'null':>8}  {'z':>6}")
-        for i in self.importance:
-            null, z = (f"{x:.3g}" if x is not None else "none" for x in (i.null_median, i.z))
-            star = "" if i.fitted else "  (not used in the fit)"
-            lines.append(f"  {i.name:<{max(width, 8)}}  {i.value:>8.3g}  {null:>8}  {z:>6}{star}")
-        return "\n".join(lines)
+        from lanner.report.text.summary import findings
+
+        return findings(self)
 
     __repr__ = __str__
 
@@ -161,42 +145,62 @@ def characterise(
     data_rows: NDArray[np.intp] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Characterisation:
-    """Show the learned ratio of a search along every variable.
+    """Show where and how the data depart from the reference: the learned ratio along every variable.
 
-    Args:
-        result: of the search.
-        reference, data: the samples given to it, all their events in the same order.
-        extra_reference, extra_data: further variables that the fit did not use (high-level features, say), row by row;
-            dictionaries of columns or data frames. A column that the fit used is taken from the samples instead.
-        variables: which to look at; all by default.
-        bins: a number of bins, or for some variables their number or edges; see `ratio_against`.
-        data_rows: where each data event stands in its file, if a selection has left rows out (`Events.rows`).
-        rng: draws the reference events for the null band where there are more than 50 000; by default from the
-            search's seed.
+    To be read after the verdict, not instead of it: nothing here is a test of its own.
+
+    Parameters
+    ----------
+    result : SearchResult
+        What `search`, `apply` or `load_result` returned.
+    reference, data : array, mapping of columns, data frame or Sample
+        The samples given to the search, all their events in the same order.
+    extra_reference, extra_data : mapping of columns or data frame, optional
+        Further variables that the fit did not use (high-level features, say), row by row. A column that the fit used
+        is taken from the samples instead.
+    variables : iterable of str, optional
+        Which variables to look at; by default all.
+    bins : int or mapping of str to (int or sequence of float), optional
+        A number of bins, or for some variables their number or edges, in the units of the variable. By default about
+        30 over the central 99.5 % of the events, and one for each value of a whole number.
+    data_rows : ndarray of int, optional
+        Where each data event stands in its file, if a selection has left rows out (`Events.rows`).
+    rng : numpy.random.Generator, optional
+        Draws the reference events for the null band where there are more than 50 000; by default from the search's
+        seed.
+
+    Returns
+    -------
+    Characterisation
+        Profiles, importance, maps, the region that stands out, and the events with the highest ratio.
+
+    Raises
+    ------
+    lanner.errors.InputError
+        If the samples are not those of the search, or variables or bins cannot be used.
+
+    See Also
+    --------
+    write_report : Write it all to one HTML file.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
+    >>> result = lanner.search({"x": reference[:, 0]}, {"x": data[:, 0]}, expected=200, toys=90, seed=1)
+    >>> found = lanner.characterise(result, {"x": reference[:, 0]}, {"x": data[:, 0]})
+    >>> [profile.name for profile in found.profiles]
+    ['x']
     """
-    samples = {"reference": Sample.of(reference, label="reference"), "data": Sample.of(data, label="data")}
-    like = Sample(result.ratio.scaling.inverse(result.ratio.centers[:1]), result.ratio.names)
-    samples = {label: match_columns(like, s, labels=("search", label)) for label, s in samples.items()}
-    for label, size in (("reference", result.reference_total), ("data", result.data_size)):
-        if len(samples[label]) != size:
-            raise InputError(
-                f"the {label} has {len(samples[label])} events, the search's had {size}: give the samples of the search"
-            )
-        if dict(result.digests).get(label) not in (None, sample_digest(samples[label])):
-            raise InputError(
-                f"the {label} has as many events as the search's, but others, or in another order: give the samples of "
-                "the search"
-            )
-    extra_reference, extra_data = (
-        None if isinstance(extra, Mapping) and not extra else extra for extra in (extra_reference, extra_data)
-    )
-    if (extra_reference is None) != (extra_data is None):
-        raise InputError("one sample has extra variables, the other none: give both extra_reference and extra_data")
-    columns = {
-        label: _columns(samples[label], extra, f"the extra variables of the {label}", variables)
-        for label, extra in (("reference", extra_reference), ("data", extra_data))
+    samples = _samples_of(result, reference, data)
+    extra = {
+        label: None if isinstance(given, Mapping) and not given else given
+        for label, given in (("reference", extra_reference), ("data", extra_data))
     }
-    of_reference, of_data = columns["reference"], columns["data"]
+    if (extra["reference"] is None) != (extra["data"] is None):
+        raise InputError("one sample has extra variables, the other none: give both extra_reference and extra_data")
+    of_reference, of_data = (_columns(sample, extra[label], label, variables) for label, sample in samples.items())
     different = set(of_reference) ^ set(of_data)
     if different:
         raise InputError(
@@ -210,7 +214,6 @@ def characterise(
         null_coefficients=result.null_coefficients,
         rng=np.random.default_rng([result.plan.seed, _STREAM]) if rng is None else rng,
     )
-    own_bins = bins if isinstance(bins, Mapping) else {}
     found = {
         name: make_profile(
             learned,
@@ -218,21 +221,17 @@ def characterise(
             of_data[name],
             name=name,
             fitted=name in samples["reference"].names,
-            bins=own_bins.get(name) if isinstance(bins, Mapping) else bins,
+            bins=bins.get(name) if isinstance(bins, Mapping) else bins,
         )
         for name, values in of_reference.items()
     }
     ranked = rank_importance(found.values())
     pair = most_telling_pair(learned, of_reference, of_data, [i.name for i in ranked])
-    maps: tuple[RatioMap, ...] = ()
-    if pair is not None:
-        x, y = pair
-        maps = (map_2d(learned, (of_reference[x], of_reference[y]), (of_data[x], of_data[y]), names=pair),)
     return Characterisation(
         learned=learned,
         profiles=tuple(found[i.name] for i in ranked),
         importance=ranked,
-        maps=maps,
+        maps=() if pair is None else (map_2d(learned, of_reference, of_data, pair),),
         top=_top(learned.log_ratio_data, of_data, 20, data_rows),
         data_rows=data_rows,
         region=find_region(learned, of_reference, of_data),
@@ -241,13 +240,33 @@ def characterise(
     )
 
 
+def _samples_of(result: SearchResult, reference: Any, data: Any) -> dict[str, Sample]:
+    """Both samples with the columns of the search, if they are its samples."""
+    like = Sample(result.ratio.scaling.inverse(result.ratio.centers[:1]), result.ratio.names)
+    samples = {}
+    for label, given, size in (("reference", reference, result.reference_total), ("data", data, result.data_size)):
+        sample = match_columns(like, Sample.of(given, label=label), labels=("search", label))
+        if len(sample) != size:
+            raise InputError(
+                f"the {label} has {len(sample)} events, the search's had {size}: give the samples of the search"
+            )
+        if dict(result.digests).get(label) not in (None, sample_digest(sample)):
+            raise InputError(
+                f"the {label} has as many events as the search's, but others, or in another order: give the samples of "
+                "the search"
+            )
+        samples[label] = sample
+    return samples
+
+
 def _columns(sample: Sample, extra: Any, label: str, variables: Iterable[str] | None) -> dict[str, Array]:
     """The variables to look at, by name: the fit's first, then the extra ones."""
     columns: dict[str, Array] = dict(zip(sample.names, sample.features.T, strict=True))
     if extra is not None:
-        more = Sample.of(extra, label=label)
+        what = f"the extra variables of the {label}"
+        more = Sample.of(extra, label=what)
         if len(more) != len(sample):
-            raise InputError(f"{label} have {len(more)} rows for {len(sample)} events: give one row per event")
+            raise InputError(f"{what} have {len(more)} rows for {len(sample)} events: give one row per event")
         columns |= {n: v for n, v in zip(more.names, more.features.T, strict=True) if n not in columns}
     if variables is None:
         return columns

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
-from lanner.model.kernel import GaussianKernel, KernelColumns
-from lanner.model.parallel import for_rows
+from lanner.model.kernel import GaussianKernel, kernel_sum
 from lanner.model.ratio import LearnedRatio
 from lanner.typing import Array
 
@@ -66,7 +65,9 @@ class Learned:
             usable = np.isfinite(null_coefficients).all(axis=0)
             unusable = int(np.count_nonzero(~usable))
             if usable.any():
-                null = _exp(ratio.linked(_kernel_sums(ratio, null_coefficients[:, usable], reference.features[rows])))
+                x = ratio.scaling.apply(reference.features[rows])
+                sums = kernel_sum(GaussianKernel(ratio.width), ratio.centers, null_coefficients[:, usable], x)
+                null = _exp(ratio.linked(sums))
         weights = np.ones(len(reference)) if reference.weights is None else reference.weights
         return cls(
             share=weights * (expected / weights.sum()),
@@ -104,15 +105,3 @@ class Learned:
 
 def _exp(f: Array) -> Array:
     return np.exp(np.clip(f, -_LARGEST, _LARGEST))
-
-
-def _kernel_sums(ratio: LearnedRatio, coefficients: Array, features: Array) -> Array:
-    """f of many fits that share their centres, block by block on all cores."""
-    columns = KernelColumns.of(GaussianKernel(ratio.width), ratio.centers)
-    x, f = ratio.scaling.apply(features), np.empty((len(features), coefficients.shape[1]))
-
-    def fill(rows: slice) -> None:
-        f[rows] = columns(x[rows]) @ coefficients
-
-    for_rows(len(x), max(64, min(4096, 2**24 // (8 * len(ratio.centers)))), fill)
-    return f

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.report.binning import Bins, bin_numbers, choose_edges
+from lanner.report.binning import Bins, bin_numbers, choose_edges, histogram
 from lanner.report.importance import information, pull
 from lanner.report.learned import Learned
 from lanner.typing import Array
@@ -54,29 +54,29 @@ class RatioMap:
 
 def map_2d(
     learned: Learned,
-    reference: tuple[Array, Array],
-    data: tuple[Array, Array],
-    *,
+    reference: Mapping[str, Array],
+    data: Mapping[str, Array],
     names: tuple[str, str],
     bins: tuple[Bins, Bins] = (None, None),
 ) -> RatioMap:
-    """Reweighted over reference in the plane of two variables, given as a pair of columns for each sample."""
+    """Reweighted over reference in the plane of two variables."""
+    of_reference, of_data = ([columns[name] for name in names] for columns in (reference, data))
     edges = [
-        choose_edges(r, d, b, name=n, most=BINS, least=_LEAST)
-        for r, d, b, n in zip(reference, data, bins, names, strict=True)
+        choose_edges(reference[name], data[name], b, name=name, most=BINS, least=_LEAST)
+        for name, b in zip(names, bins, strict=True)
     ]
     shape = (len(edges[0]) + 1, len(edges[1]) + 1)
-    cells = _cells(reference, edges)
+    cells = _cells(of_reference, edges)
     number = shape[0] * shape[1]
     own, null = learned.binned(cells, number)
     inside = (slice(1, -1), slice(1, -1))
     events = np.bincount(cells, minlength=number).reshape(shape)[inside]
     filled = [
-        _histogram(edges, names, columns, weights)
+        histogram(columns, edges, names, weights)
         for columns, weights in (
-            (reference, learned.share),
-            (reference, learned.share * learned.ratio_reference),
-            (data, None),
+            (of_reference, learned.share),
+            (of_reference, learned.share * learned.ratio_reference),
+            (of_data, None),
         )
     ]
     below, above = filled[1].values(), filled[0].values()
@@ -86,7 +86,7 @@ def map_2d(
     if null is not None:
         low, high = np.quantile(null, (0.025, 0.975), axis=1)
         unusual = ((own < low) | (own > high)).reshape(shape)[inside] & shown
-    outside = len(data[0]) - int(filled[2].values().sum())
+    outside = len(of_data[0]) - int(filled[2].values().sum())
     return RatioMap(names, filled[0], filled[1], filled[2], ratio, unusual, outside)
 
 
@@ -109,18 +109,7 @@ def most_telling_pair(
     return found
 
 
-def _cells(columns: tuple[Array, Array], edges: Sequence[Array]) -> NDArray[np.intp]:
+def _cells(columns: Sequence[Array], edges: Sequence[Array]) -> NDArray[np.intp]:
     """One number per cell, open ends included."""
     x, y = (bin_numbers(values, e) for values, e in zip(columns, edges, strict=True))
     return np.asarray(x * (len(edges[1]) + 1) + y)
-
-
-def _histogram(
-    edges: Sequence[Array], names: tuple[str, str], columns: tuple[Array, Array], weights: Array | None
-) -> Hist[Any]:
-    import hist
-
-    axes = [hist.axis.Variable(e, label=name) for e, name in zip(edges, names, strict=True)]
-    filled: Hist[Any] = hist.Hist(*axes, storage=hist.storage.Weight())
-    filled.fill(*columns, weight=weights)
-    return filled

@@ -17,8 +17,11 @@ from lanner.report.characterise import Characterisation
 from lanner.report.plots.figures import pictures
 from lanner.report.plots.style import visible
 from lanner.report.text import tables, words
-from lanner.report.text.estimates import draws, estimates
-from lanner.run.result import SearchResult, versions
+from lanner.report.text.estimates import estimates, subsamples
+from lanner.report.text.summary import COMBINATIONS, statistic
+from lanner.report.text.verdict import meaning
+from lanner.run.result import SearchResult
+from lanner.run.result_io import versions
 
 TITLE = "Do the data follow the reference?"
 _COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page
@@ -32,15 +35,48 @@ def write_report(
     tuning: Any = None,
     title: str | None = None,
 ) -> Path:
-    """Write the report of a search to one self-contained HTML file, whole or not at all; returns its path.
+    """Write the report of a search to one HTML file that can be read, printed and sent.
 
-    Args:
-        result: of the search.
-        path: of the file, such as "report.html".
-        characterisation: from `characterise`; without it the report ends with the test.
-        tuning: how the settings were chosen: what `tune` returned, or a mapping of names to values or to tables
-            (lists of mappings).
-        title: of the report.
+    The file loads nothing and runs nothing; figures are inside. It is written whole or not at all.
+
+    Parameters
+    ----------
+    result : SearchResult
+        What `search`, `apply` or `load_result` returned.
+    path : str or path-like
+        The file to write, such as "report.html".
+    characterisation : Characterisation, optional
+        What `characterise` returned; without it the report has the test alone.
+    tuning : Tuning or mapping, optional
+        How the settings were chosen: what `tune` returned, or names with values or tables (lists of mappings).
+    title : str, optional
+        Of the report; by default "Do the data follow the reference?".
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    lanner.errors.InputError
+        If `tuning` is neither of the two.
+    lanner.errors.FileError
+        If the file cannot be written; an earlier one is then left as it was.
+
+    See Also
+    --------
+    characterise : Where the data depart from the reference.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
+    >>> result = lanner.search(reference, data, expected=200, toys=90, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lanner.write_report(result, f"{folder}/report.html").name
+    'report.html'
     """
     text = render(result, characterisation=characterisation, tuning=tuning, title=title)
     return write_atomically(Path(path), text)
@@ -60,7 +96,7 @@ def render(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
     )
-    environment.filters |= {"number": words.number, "aligned": words.aligned, "p": words.p_value, "z": words.z_score}
+    environment.filters |= {f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error)}
     template = environment.from_string(_resource("report.html.j2"))
     return template.render(
         title=title or TITLE,
@@ -68,9 +104,11 @@ def render(
         result=result,
         verdict=result.verdict(),
         estimates=estimates(result),
-        draws=draws(result),
+        subsamples=subsamples(result),
+        statistic=statistic(result),
         scales=tables.scales(result),
-        meaning=words.meaning(result),
+        combination=result.combined and COMBINATIONS[result.combined.combination],
+        meaning=meaning(result),
         pictures=pictures(result, characterisation, tuning),
         c=characterisation,
         tuning=tables.tuning_tables(tuning),

@@ -17,7 +17,7 @@ from scipy import stats
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.ratio import LearnedRatio
-from lanner.report.binning import Bins, bin_numbers, choose_edges
+from lanner.report.binning import Bins, bin_numbers, choose_edges, histogram
 from lanner.report.learned import Learned
 from lanner.typing import Array
 
@@ -110,17 +110,37 @@ def ratio_against(
 ) -> RatioProfile:
     """The learned ratio against one variable, of which the values are given row by row.
 
-    Args:
-        ratio: the data's fit.
-        reference, data: the samples it was made from, with the reference's weights.
-        values_reference, values_data: the variable, one value per event of each sample.
-        name: of the variable.
-        expected: N(0); the reference is scaled to it.
-        bins: their number or their edges; None for about 30 over the central 99.5 % (whole numbers: one bin each).
-        null_coefficients: one column per null toy, with the centres of `ratio` (`SearchResult.null_coefficients`).
-            The band is evaluated on at most 50 000 reference events, drawn with `rng`.
-
     For several variables use `characterise`, which evaluates the ratio once for all.
+
+    Parameters
+    ----------
+    ratio : LearnedRatio
+        The data's fit.
+    reference, data : Sample
+        The samples it was made from, with the reference's weights.
+    values_reference, values_data : array of float
+        The variable, one value per event of each sample.
+    name : str
+        Of the variable.
+    expected : float
+        N(0), to which the reference is scaled.
+    bins : int or sequence of float, optional
+        Their number or their edges. By default about 30 over the central 99.5 %, and one for each value of a whole
+        number.
+    null_coefficients : ndarray of shape (rank, toys), optional
+        One column per null toy, with the centres of `ratio` (`SearchResult.null_coefficients`): the band.
+    rng : numpy.random.Generator, optional
+        Draws the reference events for the band where there are more than 50 000.
+
+    Returns
+    -------
+    RatioProfile
+        Histograms along the variable and the ratios between them.
+
+    Raises
+    ------
+    InputError
+        If a sample and its values do not belong together, or the bins cannot be used.
     """
     learned = Learned.evaluate(ratio, reference, data, expected=expected, null_coefficients=null_coefficients, rng=rng)
     columns = [
@@ -140,27 +160,18 @@ def make_profile(
     return RatioProfile(
         name=name,
         fitted=fitted,
-        reference=_histogram(edges, name, values_reference, share),
-        reweighted=_histogram(edges, name, values_reference, share * learned.ratio_reference),
-        data=_histogram(edges, name, values_data, None),
+        reference=histogram([values_reference], [edges], [name], share),
+        reweighted=histogram([values_reference], [edges], [name], share * learned.ratio_reference),
+        data=histogram([values_data], [edges], [name]),
         null_ratios=null,
         null_events=len(learned.rows),
         own_ratio=own,
     )
 
 
-def contents(histogram: Hist[Any]) -> Array:
+def contents(filled: Hist[Any]) -> Array:
     """The sums of weights in the bins, open ends included."""
-    return np.asarray(histogram.values(flow=True), dtype=np.float64)
-
-
-def _histogram(edges: Array, label: str, values: Array, weights: Array | None) -> Hist[Any]:
-    import hist
-
-    # The name goes into the label: hist keeps axis names for keyword arguments and refuses some.
-    filled: Hist[Any] = hist.Hist(hist.axis.Variable(edges, label=label), storage=hist.storage.Weight())
-    filled.fill(values, weight=weights)
-    return filled
+    return np.asarray(filled.values(flow=True), dtype=np.float64)
 
 
 def _over(numerator: Array, denominator: Array) -> Array:

@@ -19,7 +19,7 @@ from lanner.inference.combination import frozen_toys
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import Plan, upgraded
 from lanner.model.fit import MIN_DATA
-from lanner.run.evaluate import Judge
+from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.prepare import check_count, checked_sample, prepare
 from lanner.run.result import SearchResult
@@ -241,6 +241,6 @@ def apply(
         data = match_columns(calibration.reference, checked_sample(data, "data", MIN_DATA))
         check_count(plan, len(data))
         recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
-        judge = Judge(recipe.prepare(memory_budget(memory)), plan.combination)
+        judge = Evaluation(recipe.prepare(memory_budget(memory)), plan.combination)
         result = judge.result(calibration.toys, frozen_toys(len(calibration)))
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)

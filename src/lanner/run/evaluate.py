@@ -1,9 +1,8 @@
-"""From the data's fits and the toys to a result: one scale, or several combined."""
+"""From the fits of data and toys to a result: the statistics of several scales are made comparable and combined."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,59 +10,114 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import ConvergenceWarning
+from lanner.inference.combination import Combination
 from lanner.inference.multiscale import Ladder
 from lanner.inference.null import Null
 from lanner.inference.scales import deviation_of
+from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.sequential import Stopping
-from lanner.inference.significance import z_of_log_p
+from lanner.inference.significance import fit_chi2, z_of_log_p
+from lanner.inference.tail import fit_tail
 from lanner.model.objective import Solution
 from lanner.run.execution.local import BAND_TOYS
-from lanner.run.frozen import Combiner
 from lanner.run.result import Combined, ScaleResult, SearchResult
 from lanner.run.toy_maker import ToyRun
 from lanner.run.toy_store import sample_digest
+from lanner.typing import Array
 
-DRAWS = 5  # of the reference, for the data's fit
+REFERENCE_SUBSAMPLES = 5  # with which the data are fitted
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
-    """The data's fits at every scale, to be set beside toys. `kind` is how several scales are combined."""
+class Combiner:
+    """How the statistics of a ladder's scales, (scales, n), become one statistic.
+
+    The first `n_map_toys` toys make the scales comparable. They are used for nothing else, so that the p-value counts
+    only toys which had no part in the combination. A single scale needs neither.
+    """
+
+    combination: Combination | None
+    n_map_toys: int
+
+    @classmethod
+    def of(cls, ladder: Ladder, kind: str, made: ToyRun, n_map_toys: int) -> Combiner:
+        """Make the scales comparable by the first toys, where there are several scales."""
+        if len(ladder.scales) == 1:
+            return cls(None, 0)
+        laws = [e.analytic_moments() for e in ladder.scales]
+        return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys]), n_map_toys)
+
+    def statistic(self, t: Array) -> Array:
+        """The statistic of each column."""
+        return t[0] if self.combination is None else self.combination(t)
+
+    def null_statistics(self, made: ToyRun) -> Array:
+        """The statistic of the toys that the p-value counts."""
+        return self.statistic(made.statistics[:, self.n_map_toys :])
+
+    def null(self, ladder: Ladder, made: ToyRun) -> Null:
+        """The toys that the p-value counts, and the laws that extrapolate beyond them."""
+        t = self.null_statistics(made)
+        converged = np.asarray(made.converged[:, self.n_map_toys :].all(axis=0))
+        plan = ladder.first.plan
+        rng = rng_of(plan.seed, Stream.CALIBRATION)
+        if self.combination is not None:
+            return Null(plan.null, t, converged, tail=fit_tail(t, rng=rng))
+        return Null(plan.null, t, converged, ladder.first.analytic_null(), fit_chi2(t, rng=rng))
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The data's fits at every scale, to be compared with toys. `kind` is how several scales are combined."""
 
     ladder: Ladder
     kind: str
 
     @cached_property
     def solutions(self) -> list[Solution]:
-        """The data's fits, with several draws of the reference."""
-        return self.ladder.fit_data(DRAWS)
+        """The data's fits, repeated with other subsamples of the reference."""
+        return self.ladder.fit_data(REFERENCE_SUBSAMPLES)
 
     @cached_property
-    def statistics(self) -> NDArray[np.float64]:
-        """The data's statistics, (scales, draws)."""
+    def statistics(self) -> Array:
+        """The data's statistics, (scales, subsamples)."""
         return np.stack([s.statistic for s in self.solutions])
 
-    def is_known(self, made: ToyRun, frozen: int, stopping: Stopping) -> bool:
-        """Whether the toys there are decide."""
-        how = Combiner.of(self.ladder, self.kind, made, frozen)
-        return stopping.judge(float(how.statistic(self.statistics)[0]), how.null_statistics(made)) is not None
+    def is_known(self, made: ToyRun, n_map_toys: int, stopping: Stopping) -> bool:
+        """Whether these toys are enough to stop."""
+        combiner = Combiner.of(self.ladder, self.kind, made, n_map_toys)
+        t = float(combiner.statistic(self.statistics)[0])
+        return stopping.judge(t, combiner.null_statistics(made)) is not None
 
-    def result(self, made: ToyRun, frozen: int, stopping: Stopping | None = None) -> SearchResult:
-        """The result of the toys there are; the first `frozen` of them compare the scales and are not counted."""
-        how = Combiner.of(self.ladder, self.kind, made, frozen)
-        self._warn(made)
-        null, draws = how.null(self.ladder, made), how.statistic(self.statistics)
-        if how.combination is None:
-            return self._result(0, null, draws, made.coefficients.astype(np.float64), stopping, None)
-        local = how.combination.log_p(self.statistics[:, :1])[:, 0]
-        speaks = int(np.argmin(local))
-        shown = self.ladder.scales[speaks].fit_toys(range(min(BAND_TOYS, made.statistics.shape[1]))).coefficients
-        scales = tuple(
-            self._scale(k, made.statistics[k, frozen:], float(local[k])) for k in range(len(self.ladder.scales))
+    def result(self, made: ToyRun, n_map_toys: int, stopping: Stopping | None = None) -> SearchResult:
+        """The result with these toys, of which the first `n_map_toys` make the scales comparable."""
+        combiner = Combiner.of(self.ladder, self.kind, made, n_map_toys)
+        self._warn_of_fits(made)
+        combined, dominant, band = None, 0, made.coefficients.astype(np.float64)
+        if combiner.combination is not None:
+            log_p = combiner.combination.log_p(self.statistics[:, :1])[:, 0]
+            dominant = int(np.argmin(log_p))
+            band = self.ladder.scales[dominant].fit_toys(range(min(BAND_TOYS, made.statistics.shape[1]))).coefficients
+            counted = made.statistics[:, n_map_toys:]
+            scales = tuple(self._scale(k, counted[k], float(log_p[k])) for k in range(len(counted)))
+            combined = Combined(self.kind, n_map_toys, dominant, scales)
+        experiment, t = self.ladder.scales[dominant], combiner.statistic(self.statistics)
+        assert experiment.data is not None
+        return SearchResult(
+            statistic=float(t[0]),
+            null=combiner.null(self.ladder, made),
+            reference_draws=t,
+            ratio=experiment.ratio(self.solutions[dominant]),
+            plan=experiment.plan,
+            data_size=len(experiment.data),
+            reference_total=len(experiment.reference),
+            null_coefficients=experiment.pool.features.basis.coefficients(band),
+            digests=(("reference", sample_digest(experiment.reference)), ("data", sample_digest(experiment.data))),
+            stopping=stopping,
+            combined=combined,
         )
-        return self._result(speaks, null, draws, shown, stopping, Combined(self.kind, frozen, speaks, scales))
 
-    def _scale(self, k: int, toys: NDArray[np.float64], log_p: float) -> ScaleResult:
+    def _scale(self, k: int, toys: Array, log_p: float) -> ScaleResult:
         experiment = self.ladder.scales[k]
         plan, law = experiment.plan, experiment.analytic_moments()
         t = float(self.statistics[k, 0])
@@ -83,37 +137,12 @@ class Judge:
             analytic_spread=law.std,
         )
 
-    def _result(
-        self,
-        scale: int,
-        null: Null,
-        draws: NDArray[np.float64],
-        coefficients: NDArray[np.float64],
-        stopping: Stopping | None,
-        combined: Combined | None,
-    ) -> SearchResult:
-        experiment = self.ladder.scales[scale]
-        assert experiment.data is not None
-        return SearchResult(
-            statistic=float(draws[0]),
-            null=null,
-            reference_draws=draws,
-            ratio=experiment.ratio(self.solutions[scale]),
-            plan=experiment.plan,
-            data_size=len(experiment.data),
-            reference_total=len(experiment.reference),
-            null_coefficients=experiment.pool.features.basis.coefficients(coefficients),
-            digests=(("reference", sample_digest(experiment.reference)), ("data", sample_digest(experiment.data))),
-            stopping=stopping,
-            combined=combined,
-        )
-
-    def _warn(self, made: ToyRun) -> None:
-        fits: Sequence[tuple[str, NDArray[np.bool_]]] = (
-            ("the data's fits", np.stack([s.converged for s in self.solutions])),
-            ("the toys' fits", made.converged),
-        )
-        for what, converged in fits:
+    def _warn_of_fits(self, made: ToyRun) -> None:
+        fits: dict[str, NDArray[np.bool_]] = {
+            "the data's fits": np.stack([s.converged for s in self.solutions]),
+            "the toys' fits": made.converged,
+        }
+        for what, converged in fits.items():
             if not converged.all():
                 warnings.warn(
                     f"{np.count_nonzero(~converged)} of {converged.size} of {what} have not converged; they are kept. "

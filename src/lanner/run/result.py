@@ -1,60 +1,58 @@
-"""`SearchResult`: the verdict of a search, and all that is needed to check it."""
+"""`SearchResult`: what a search found, as data. How it reads is in `lanner.report`, how it is kept in `result_io`."""
 
 from __future__ import annotations
 
-import json
 import math
-import platform
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lanner._util.text import as_html, as_text
-from lanner.inference.null import LEAST_TOYS, Null
+from lanner.inference.null import Null
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, z_of_log_p
 from lanner.model.ratio import LearnedRatio
+from lanner.typing import Array
 
-SCHEMA = "lanner.result/3"
-_PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
-
-
-_LISTED = 10_000  # toys in the JSON; a folder keeps all of them beside it
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """A p-value from a law that was fitted to, or predicted for, the null: to stand beside the empirical one."""
+    """A p-value from a law that was fitted to the null toys or predicted for them, to stand beside the empirical one.
+
+    Attributes
+    ----------
+    p_value : float
+        The chance of a statistic at least as large, if the law holds that far out.
+    z_score : float
+        The same in one-sided standard deviations.
+    z_error : float or None
+        Standard error of `z_score` from that of the fit; None for a law that was not fitted.
+    is_bound : bool
+        Whether the data lie further out than the law is trusted: then Z is at least `z_score`.
+    """
 
     p_value: float
     z_score: float
-    z_error: float | None = None  # of a law that was fitted
-    is_bound: bool = False  # further out than the law can be trusted: Z is at least this
-
-    def words(self) -> str:
-        """Z, with its error if there is one."""
-        sign = ">" if self.is_bound else "="
-        return f"Z {sign} {self.z_score:.1f}" + ("" if self.z_error is None else f" ± {self.z_error:.1f}")
+    z_error: float | None = None
+    is_bound: bool = False
 
 
 @dataclass(frozen=True)
 class ScaleResult:
-    """What one width and penalty of several has to say by itself."""
+    """What one scale, a kernel width with a penalty, finds by itself."""
 
     width: float
     penalty: float
-    deviation: float  # the size of log-ratios that the penalty looks for
+    deviation: float  # the size of log-ratios that the penalty is tuned to
     rank: int
     statistic: float
     exceedances: int  # toys at or above the statistic
     toys: int
-    local_p: float  # by the frozen map that makes scales comparable: smooth, and not counted
-    local_z: float  # its Z: not corrected for the number of scales
+    local_p: float  # by the smooth map that makes scales comparable: not a count of toys
+    local_z: float  # Z of local_p, not corrected for the number of scales
     null_mean: float
     null_spread: float
     analytic_mean: float
@@ -62,83 +60,119 @@ class ScaleResult:
 
     @property
     def empirical(self) -> EmpiricalP:
-        """By the toys."""
+        """The empirical p-value of this scale alone."""
         return EmpiricalP(self.exceedances, self.toys)
 
 
 @dataclass(frozen=True)
 class Combined:
-    """How several scales became one p-value."""
+    """How the p-values of several scales became one."""
 
-    kind: str  # of combination
-    frozen: int  # toys that made the scales comparable, apart from those that are counted
-    speaks: int  # the scale with the smallest p: its ratio is the one shown
+    combination: str  # "harmonic", "smallest", "product" or "average"
+    n_map_toys: int  # toys used to make the scales comparable, which the p-value does not count
+    dominant_scale: int  # index of the most significant scale, whose ratio is the one shown
     scales: tuple[ScaleResult, ...]
-
-
-_TOYS_FROM = {
-    "reference": "the reference",
-    "permutation": "reference and data together",
-    "generator": "the generator",
-}
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found.
+    """What a search found: the test statistic, its null distribution, the p-value and the learned ratio.
 
-    `p_value` and `z_score` are empirical, from the null toys. Beyond them extrapolate, of a single statistic,
-    `analytic` and `chi2` (None where no chi2 describes the toys), of a combination of scales, `tail`. `reference_draws`
-    is the statistic for several draws of the reference, of which the first is `statistic`. `ratio` and `plan` are, of
-    several scales, those of the one that speaks.
+    The result is the empirical p-value, a count of null toys. Where no toy is as extreme as the data, a law may
+    extrapolate beyond them: of a single statistic `analytic` and `chi2`, of a combination of scales `tail`.
+
+    Parameters
+    ----------
+    statistic : float
+        The test statistic of the data: t of a single scale, or -ln p of the combination of several.
+    null : Null
+        The statistic of the null toys, none of them left out, and the laws that extrapolate beyond them.
+    reference_draws : ndarray of shape (draws,)
+        The statistic repeated with other subsamples of the reference; the first is `statistic`.
+    ratio : LearnedRatio
+        The learned log-ratio of data to reference; of several scales, that of the most significant one.
+    plan : Plan
+        How every fit was made; of several scales, at the most significant one.
+    data_size : int
+        Number of data events.
+    reference_total : int
+        Number of reference events that were given.
+    warnings : tuple of str
+        What the search warned of.
+    null_coefficients : ndarray of shape (rank, toys) or None
+        Kernel coefficients of some null toys' ratios, with the centres of `ratio`: the bands of plots.
+    inputs : tuple of (str, str)
+        Names and descriptions of the files that were read, if any.
+    digests : tuple of (str, str)
+        SHA-256 of the events of reference and data, by which they are recognised.
+    stopping : Stopping or None
+        When to stop making toys; None where their number was fixed beforehand.
+    combined : Combined or None
+        How several scales were combined and what each finds by itself; None for a single scale.
+    seconds : float
+        Duration of the search in seconds.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
+    >>> result = lanner.search(reference, data, expected=200, toys=90, seed=1)
+    >>> result.verdict().startswith("The data are compatible with the reference (p = 0.")
+    True
+    >>> result.summary().splitlines()[0] == result.verdict()
+    True
+    >>> result.to_dict()["schema"]
+    'lanner.result/4'
+    >>> result.plot().get_xlabel()
+    'combined statistic −ln p'
     """
 
     statistic: float
     null: Null
-    reference_draws: NDArray[np.float64]
+    reference_draws: Array
     ratio: LearnedRatio
     plan: Plan
     data_size: int
-    reference_total: int  # events of the reference that was given
+    reference_total: int
     warnings: tuple[str, ...] = ()
-    # Kernel coefficients (rank, k) of some null toys' ratios, with the centres of `ratio`: the bands of plots.
-    null_coefficients: NDArray[np.float64] | None = None
-    inputs: tuple[tuple[str, str], ...] = ()  # names and descriptions of the files, where there were any
-    digests: tuple[tuple[str, str], ...] = ()  # of the reference's and the data's events, to know them again
-    stopping: Stopping | None = None  # where the number of toys was not fixed beforehand
-    combined: Combined | None = None  # where there are several scales
+    null_coefficients: Array | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
+    digests: tuple[tuple[str, str], ...] = ()
+    stopping: Stopping | None = None
+    combined: Combined | None = None
     seconds: float = 0.0
 
     @property
     def empirical(self) -> EmpiricalP:
-        """Exceedances and toys behind the p-value."""
+        """The empirical p-value with the number of toys behind it and of those as extreme as the data."""
         found = None if self.stopping is None else self.stopping.judge(self.statistic, self.null.statistics)
         return self.null.empirical(self.statistic) if found is None else found
 
     @property
     def p_value(self) -> float:
-        """(k + 1) / (n + 1): never 0; where no toy reaches t, the smallest that so many toys can give."""
+        """The empirical p-value (k + 1) / (n + 1) if k of n toys are as extreme as the data; a bound where k is 0."""
         return self.empirical.p_value
 
     @property
     def p_value_interval(self) -> tuple[float, float]:
-        """Clopper-Pearson, 95 %."""
+        """The 95 % Clopper-Pearson interval of the chance that a toy is as extreme as the data."""
         return self.empirical.interval
 
     @property
     def z_score(self) -> float:
-        """Z of the empirical p-value; where no toy reaches t, the largest that so many toys can give."""
+        """One-sided Z of `p_value`; a lower bound if no toy is as extreme as the data."""
         return self.empirical.z_score
 
     @property
     def chi2(self) -> Extrapolation | None:
-        """From the chi2 fitted to the toys (the paper's asymptotic formula)."""
+        """The chi2 fitted to the toys, the paper's asymptotic formula; None where no chi2 describes them."""
         fit = self.null.chi2
         return None if fit is None else Extrapolation(fit.p_value(self.statistic), fit.z_score(self.statistic))
 
     @property
     def analytic(self) -> Extrapolation | None:
-        """From the analytic null of a single statistic: no toy in it."""
+        """The analytic null, which no toy has a part in; None for a combination of scales."""
         if self.null.analytic is None:
             return None
         log_p = float(self.null.analytic.logsf(self.statistic))
@@ -146,232 +180,134 @@ class SearchResult:
 
     @property
     def tail(self) -> Extrapolation | None:
-        """From the tail fitted to the toys of a combination."""
-        if self.null.tail is None:
+        """The tail fitted to the highest toys of a combination; None for a single scale or with too few toys."""
+        tail, t = self.null.tail, self.statistic
+        if tail is None:
             return None
-        tail = self.null.tail
-        log_p, error = tail.log_p(self.statistic), tail.z_error(self.statistic)
-        return Extrapolation(math.exp(log_p), z_of_log_p(log_p), error, is_bound=self.statistic > tail.limit)
+        log_p = tail.log_p(t)
+        return Extrapolation(math.exp(log_p), z_of_log_p(log_p), tail.z_error(t), is_bound=t > tail.limit)
 
     @property
     def beyond(self) -> tuple[str, Extrapolation] | None:
-        """The law that goes beyond the toys, by name, if there is one that they confirm."""
+        """The law to quote beyond the toys, with its name; None if there is none that the toys confirm."""
         if self.analytic is not None and self.null.analytic_confirmed:
             return "analytic null", self.analytic
         tail = self.null.trusted_tail
         if tail is not None and self.tail is not None and self.statistic > tail.threshold:
-            return "tail fitted to them", self.tail
+            return "tail fitted to the toys", self.tail
         return None
 
     def verdict(self) -> str:
-        """The outcome in one sentence."""
-        p, bound = self.empirical, self.empirical.is_bound
-        numbers = f"p = {p.p_value:.2g}, Z = {p.z_score:.2f}"
-        name, law = self.beyond or ("", None)
-        beyond = None if law is None else law.z_score
-        if bound:
-            numbers += f", as far as {p.toys} toys go: none reaches t; "
-            numbers += self._unknown() if law is None else f"beyond them the {name} says {law.words()}"
-        if self.plan.fixed is not None:
-            numbers += "; the shape alone was tested"
-        if p.z_score >= 3 or (bound and beyond is not None and beyond >= 3):
-            words = "The data depart from the reference"
-        elif bound and self.statistic > self._far():
-            words = "The data depart from the reference, far beyond all toys"
-        elif p.z_score >= 2:
-            words = "There is a hint that the data depart from the reference"
-        elif bound:
-            words = "No toy reaches the data, but there are too few to tell how far they depart"
-        else:
-            words = "The data are compatible with the reference"
-        return f"{words} ({numbers})."
+        """Return the outcome in one sentence, with its p-value.
 
-    def _unknown(self) -> str:
-        """Why nothing is said of what lies beyond the toys."""
-        few = self.null.tail is None if self.null.analytic is None else len(self.null) < LEAST_TOYS
-        return "more toys would tell how far beyond" if few else "beyond them no law agrees with the toys"
+        Returns
+        -------
+        str
+            A sentence such as "The data are compatible with the reference (p = 0.42, Z = 0.20).", and nothing else.
+        """
+        from lanner.report.text.verdict import verdict
 
-    def _far(self) -> float:
-        """As far above the highest toy as that is above their median."""
-        finite = self.null.statistics[np.isfinite(self.null.statistics)]
-        return float(2 * finite.max() - np.median(finite)) if finite.size else math.inf
+        return verdict(self)
+
+    def summary(self) -> str:
+        """Return the verdict and the numbers behind it, one a line.
+
+        Returns
+        -------
+        str
+            What `print(result)` shows.
+        """
+        from lanner.report.text.summary import summary
+
+        return summary(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the null distribution of the test statistic with the observed one.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure, which is `ax.figure`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that were drawn on.
+        """
+        from lanner.report.plots.search import plot_null
+
+        return plot_null(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the arrays of the fit, as plain JSON."""
-        low, high = self.p_value_interval
-        z_low, z_high = self.empirical.z_interval
-        fit, chi2, tail = self.null.chi2, self.chi2, self.tail
-        return {
-            "schema": SCHEMA,
-            "verdict": self.verdict(),
-            "statistic": _number(self.statistic),
-            "p_value": self.p_value,
-            "p_value_interval": [low, high],
-            "p_value_is_bound": self.empirical.is_bound,
-            "z_score": _number(self.z_score),
-            "z_score_interval": [_number(z_low), None if z_high is None else _number(z_high)],
-            "chi2": None if chi2 is None else {"p_value": _number(chi2.p_value), "z_score": _number(chi2.z_score)},
-            "analytic": self._analytic(),
-            "tail": None
-            if tail is None
-            else {
-                "p_value": _number(tail.p_value),
-                "z_score": _number(tail.z_score),
-                "z_error": None if tail.z_error is None else _number(tail.z_error),
-                "is_bound": tail.is_bound,
-            }
-            | asdict(self.null.tail)  # type: ignore[arg-type]
-            | {"describes": self.null.tail.describes, "limit": self.null.tail.limit},  # type: ignore[union-attr]
-            "combined": None if self.combined is None else asdict(self.combined),
-            "null": {
-                "kind": self.null.kind,
-                "toys": len(self.null),
-                "exceedances": self.empirical.exceedances,
-                "counted": self.empirical.toys,
-                "sequential": self.empirical.sequential,
-                "stopping": None if self.stopping is None else asdict(self.stopping),
-                "dof": None if fit is None else fit.dof,
-                "dof_error": None if fit is None else fit.dof_error,
-                "goodness_of_fit": None if fit is None else fit.goodness_of_fit,
-                "not_finite": self.null.not_finite,
-                "not_positive": self.null.not_positive,
-                "not_converged": self.null.not_converged,
-                "statistics": [_number(t) for t in self.null.statistics[:_LISTED]],
-            },
-            "reference_draws": [_number(t) for t in self.reference_draws],
-            "fit": {
-                "converged": self.ratio.converged,
-                "iterations": self.ratio.iterations,
-                "rank": self.ratio.rank,
-                "trace_error": self.ratio.trace_error,
-            },
-            "samples": {
-                "reference": self.reference_total,
-                "data": self.data_size,
-                "expected": self.plan.expected,
-                "reference_per_fit": self.plan.reference_size,
-                "digests": dict(self.digests),
-            },
-            "configuration": self.plan.to_dict(),
-            "chosen": [str(c) for c in self.plan.chosen],
-            "seed": self.plan.seed,
-            "inputs": dict(self.inputs),
-            "warnings": list(self.warnings),
-            "versions": versions(),
-            "seconds": self.seconds,
-        }
+        """Return everything but the arrays of the fit as plain JSON.
 
-    def _analytic(self) -> dict[str, Any] | None:
-        law, found = self.null.analytic, self.analytic
-        if law is None or found is None:
-            return None
-        return {
-            "p_value": _number(found.p_value),
-            "z_score": _number(found.z_score),
-            "confirmed": self.null.analytic_confirmed,
-            "mean": law.mean,
-            "spread": law.std,
-        }
+        Returns
+        -------
+        dict
+            The entries that `lanner/run/result.schema.json` describes.
+        """
+        from lanner.run.result_io import result_to_dict
+
+        return result_to_dict(self)
 
     def to_json(self, indent: int | None = 1) -> str:
-        """`to_dict` as text; its schema is `lanner/run/result.schema.json`."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        """Return `to_dict` as JSON text.
+
+        Parameters
+        ----------
+        indent : int or None, default 1
+            Spaces by which each level is indented; None for a single line.
+
+        Returns
+        -------
+        str
+            What `result.json` holds.
+        """
+        from lanner.run.result_io import result_to_json
+
+        return result_to_json(self, indent)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the result to a folder, as `lanner.save_result` does.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Where to write; made if it is not there.
+
+        Returns
+        -------
+        Path
+            Of `result.json` in that folder.
+        """
+        from lanner.run.result_io import save_result
+
+        return save_result(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> SearchResult:
+        """Read a result from a folder, as `lanner.load_result` does.
+
+        Parameters
+        ----------
+        folder : str or Path
+            What `save` wrote to.
+
+        Returns
+        -------
+        SearchResult
+            The result as it was.
+        """
+        from lanner.run.result_io import load_result
+
+        return load_result(folder)
 
     def __str__(self) -> str:
-        return as_text(self.verdict(), self._rows())
+        return self.summary()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html(self.verdict(), self._rows())
+        from lanner.report.text.summary import summary_html
 
-    def _rows(self) -> list[tuple[str, str]]:
-        low, high = self.p_value_interval
-        draws = ", ".join(f"{t:.2f}" for t in self.reference_draws)
-        empirical, plan = self.empirical, self.plan
-        until = ", until so many did" if empirical.sequential else ""
-        rows = [
-            ("combined" if self.combined else "t", f"{self.statistic:.3f} (draws of the reference: {draws})"),
-            (
-                "p, empirical",
-                f"{self.p_value:.3g} ({empirical.exceedances} of {empirical.toys} toys{until}), "
-                f"95 %: {low:.2g} to {high:.2g}",
-            ),
-            *(self._single_rows() if self.combined is None else self._combined_rows(self.combined)),
-            ("features", ", ".join(plan.names)),
-            ("samples", f"{self.reference_total} reference, {self.data_size} data, {plan.expected:g} expected"),
-            ("toys from", _TOYS_FROM[plan.null]),
-            (
-                "fit" if self.combined is None else "shown",
-                f"width {plan.width:.4g}, penalty {plan.penalty:.3g}, {plan.centers} centres, rank {self.ratio.rank}",
-            ),
-        ]
-        return rows + [("warning", text) for text in self.warnings]
-
-    def _single_rows(self) -> list[tuple[str, str]]:
-        law, found, fit, chi2 = self.null.analytic, self.analytic, self.null.chi2, self.chi2
-        assert law is not None
-        assert found is not None
-        rows = [
-            (
-                "analytic null",
-                f"Z = {found.z_score:.2f}, t = {law.mean:.1f} +- {law.std:.1f} expected"
-                + ("" if self.null.analytic_confirmed else "; NOT confirmed by the toys"),
-            )
-        ]
-        if fit is None or chi2 is None:
-            n = self.null.not_positive
-            hint = f"; a penalty above {self.plan.penalty:g} makes them stable" if n else ""
-            rows.append(("chi2", f"none: {n} of {len(self.null)} toys {'has' if n == 1 else 'have'} t <= 0{hint}"))
-        else:
-            rows.append(
-                ("chi2", f"Z = {chi2.z_score:.2f} (dof {fit.dof:.2f}, goodness of fit p = {fit.goodness_of_fit:.2g})")
-            )
-        return rows
-
-    def _combined_rows(self, combined: Combined) -> list[tuple[str, str]]:
-        rows = [
-            (
-                "scales",
-                f"{len(combined.scales)}, combined by the {combined.kind} "
-                + ("mean of p" if combined.kind == "harmonic" else "p")
-                + f"; local Z, for log-ratios of about {_listed(s.deviation for s in combined.scales)} (*: speaks):",
-            )
-        ]
-        if self.tail is not None:
-            trusted = "" if self.null.trusted_tail is not None else "; the toys do NOT look like it"
-            rows.append(("fitted tail", f"{self.tail.words()}, an extrapolation{trusted}"))
-        widths = sorted({s.width for s in combined.scales})
-        for width in widths:
-            local = ", ".join(
-                f"{s.local_z:.2f}{'*' if k == combined.speaks else ''}"
-                for k, s in sorted(enumerate(combined.scales), key=lambda scale: scale[1].deviation)
-                if s.width == width
-            )
-            rows.append((f"width {width:.3g}", f"local Z = {local}"))
-        return rows
-
-
-def _listed(numbers: Iterable[float]) -> str:
-    """Different numbers in the order of their size.
-
-    >>> _listed([2.0, 0.2, 2.0])
-    '0.2, 2'
-    """
-    return ", ".join(dict.fromkeys(f"{x:.2g}" for x in sorted(numbers)))
-
-
-def versions() -> dict[str, str]:
-    """Versions of what the result was made with."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _number(x: float) -> float | None:
-    """JSON has neither NaN nor infinity: None. (Z is minus infinity where every toy exceeds t.)"""
-    return float(x) if math.isfinite(x) else None
+        return summary_html(self)

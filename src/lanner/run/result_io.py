@@ -1,86 +1,113 @@
-"""A result in a folder: `result.json` for people and programs, `ratio.npz` for the learned ratio and the null."""
+"""A result as plain JSON and as a folder: `result.json` to be read, `ratio.npz` and `null.npz` for the arrays."""
 
 from __future__ import annotations
 
-import io
 import json
-from dataclasses import fields
+import math
+import platform
+from dataclasses import asdict, fields
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from lanner._util.files import write_atomically
+from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner.errors import InputError
 from lanner.inference.null import Null
-from lanner.inference.plan import Plan
+from lanner.inference.plan import Plan, upgraded
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import Chi2Fit
 from lanner.inference.tail import FittedTail
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.ratio import LearnedRatio
-from lanner.run.result import SCHEMA, Combined, ScaleResult, SearchResult
+from lanner.run.result import Combined, Extrapolation, ScaleResult, SearchResult
+
+FORMAT = "lanner.result/4"
+_PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
+_LISTED = 10_000  # toys in the JSON; a folder keeps all of them beside it
+Plain = dict[str, Any]
 
 
 def save_result(result: SearchResult, folder: str | Path) -> Path:
-    """Write the result; returns the path of `result.json`."""
+    """Write a result to a folder, from which `load_result` reads it.
+
+    Parameters
+    ----------
+    result : SearchResult
+        What `search` or `apply` returned.
+    folder : str or Path
+        Where to write `result.json`, `ratio.npz` and `null.npz`; made if it is not there.
+
+    Returns
+    -------
+    Path
+        Of `result.json`.
+
+    Raises
+    ------
+    lanner.errors.FileError
+        If a file cannot be written; an earlier one is then left as it was.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
+    >>> result = lanner.search(reference, data, expected=200, toys=90, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lanner.save_result(result, folder).name
+    'result.json'
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     result.ratio.save(folder / "ratio.npz")
+    analytic = result.null.analytic
     arrays = {
         "statistics": result.null.statistics,
         "converged": result.null.converged,
         "reference_draws": result.reference_draws,
+        "analytic_weights": None if analytic is None else analytic.weights,
+        "null_coefficients": result.null_coefficients,
     }
-    if result.null.analytic is not None:
-        arrays["analytic_weights"] = result.null.analytic.weights
-    if result.null_coefficients is not None:
-        arrays["null_coefficients"] = result.null_coefficients
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    write_atomically(folder / "null.npz", buffer.getvalue())
-    return write_atomically(folder / "result.json", result.to_json())
+    write_arrays(folder / "null.npz", {name: values for name, values in arrays.items() if values is not None})
+    return write_atomically(folder / "result.json", result_to_json(result))
 
 
 def load_result(folder: str | Path) -> SearchResult:
-    """Read what `save_result` wrote."""
+    """Read a result from the folder to which `save_result` or `lanner search` wrote it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder that holds `result.json`.
+
+    Returns
+    -------
+    SearchResult
+        The result as it was: its p-value, its null toys and its learned ratio.
+
+    Raises
+    ------
+    lanner.errors.InputError
+        If there is no result, if it is damaged, or if its format is older than the last one.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.exponential(size=(4000, 1)), rng.exponential(size=(200, 1))
+    >>> result = lanner.search(reference, data, expected=200, toys=90, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = lanner.save_result(result, folder)
+    ...     lanner.load_result(folder).p_value == result.p_value
+    True
+    """
     folder = Path(folder)
     path = folder / "result.json"
     if not path.exists():
         raise InputError(f"{folder} holds no result.json; give the output folder of `lanner search` or `lanner apply`")
     try:
-        plain = json.loads(path.read_text())
-        if plain["schema"] != SCHEMA:
-            raise InputError(f"{path} is of another version ({plain['schema']}, not {SCHEMA})")
-        with open(folder / "null.npz", "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        null = plain["null"]
-        chi2 = None
-        if null["dof"] is not None:
-            chi2 = Chi2Fit(null["dof"], null["dof_error"], null["goodness_of_fit"])
-        return SearchResult(
-            statistic=float(arrays["reference_draws"][0]),
-            null=Null(
-                null["kind"],
-                arrays["statistics"],
-                arrays["converged"],
-                analytic=WeightedChi2(arrays["analytic_weights"]) if "analytic_weights" in arrays else None,
-                chi2=chi2,
-                tail=None if plain["tail"] is None else FittedTail(**_only(FittedTail, plain["tail"])),
-            ),
-            reference_draws=arrays["reference_draws"],
-            ratio=LearnedRatio.load(folder / "ratio.npz"),
-            plan=Plan.from_dict(plain["configuration"]),
-            data_size=plain["samples"]["data"],
-            reference_total=plain["samples"]["reference"],
-            warnings=tuple(plain["warnings"]),
-            null_coefficients=arrays.get("null_coefficients"),
-            inputs=tuple(plain["inputs"].items()),
-            digests=tuple(plain["samples"]["digests"].items()),
-            stopping=None if null["stopping"] is None else Stopping(**null["stopping"]),
-            combined=None if plain["combined"] is None else _combined(plain["combined"]),
-            seconds=plain["seconds"],
-        )
+        plain = _upgraded(json.loads(path.read_text()), path)
+        return _result(plain, read_arrays(folder / "null.npz"), LearnedRatio.load(folder / "ratio.npz"))
     except InputError:
         raise
     except Exception as error:
@@ -89,10 +116,142 @@ def load_result(folder: str | Path) -> SearchResult:
         ) from error
 
 
-def _combined(plain: dict[str, Any]) -> Combined:
-    return Combined(**plain | {"scales": tuple(ScaleResult(**scale) for scale in plain["scales"])})
+def result_to_json(result: SearchResult, indent: int | None = 1) -> str:
+    """The result as JSON text."""
+    return json.dumps(result_to_dict(result), indent=indent, allow_nan=False)
 
 
-def _only(kind: Any, plain: dict[str, Any]) -> dict[str, Any]:
-    """The entries that are fields of a dataclass."""
-    return {f.name: plain[f.name] for f in fields(kind)}
+def result_to_dict(result: SearchResult) -> Plain:
+    """Everything but the arrays of the fit, as `result.schema.json` describes it."""
+    null, p, plan, ratio, tail = result.null, result.empirical, result.plan, result.ratio, result.null.tail
+    chi2 = asdict(null.chi2) if null.chi2 is not None else dict.fromkeys(f.name for f in fields(Chi2Fit))
+    plain = {
+        "schema": FORMAT,
+        "verdict": result.verdict(),
+        "statistic": result.statistic,
+        "p_value": p.p_value,
+        "p_value_interval": p.interval,
+        "p_value_is_bound": p.is_bound,
+        "z_score": p.z_score,
+        "z_score_interval": p.z_interval,
+        "chi2": _law(result.chi2),
+        "analytic": None
+        if null.analytic is None
+        else _law(result.analytic)
+        | {"confirmed": null.analytic_confirmed, "mean": null.analytic.mean, "spread": null.analytic.std},
+        "tail": None
+        if tail is None
+        else asdict(result.tail) | asdict(tail) | {"trusted": tail.describes, "limit": tail.limit},  # type: ignore[arg-type]
+        "combined": None if result.combined is None else asdict(result.combined),
+        "null": {
+            "kind": null.kind,
+            "toys": len(null),
+            "exceedances": p.exceedances,
+            "toys_counted": p.toys,
+            "sequential": p.sequential,
+            "stopping": None if result.stopping is None else asdict(result.stopping),
+            **chi2,
+            "not_finite": null.not_finite,
+            "not_positive": null.not_positive,
+            "not_converged": null.not_converged,
+            "statistics": null.statistics[:_LISTED].tolist(),
+        },
+        "reference_draws": result.reference_draws.tolist(),
+        "fit": {name: getattr(ratio, name) for name in ("converged", "iterations", "rank", "trace_error")},
+        "samples": {
+            "reference": result.reference_total,
+            "data": result.data_size,
+            "expected": plan.expected,
+            "reference_per_fit": plan.reference_size,
+            "digests": dict(result.digests),
+        },
+        "configuration": plan.to_dict(),
+        "seed": plan.seed,
+        "inputs": dict(result.inputs),
+        "warnings": result.warnings,
+        "versions": versions(),
+        "seconds": result.seconds,
+    }
+    return {name: _finite(value) for name, value in plain.items()}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _law(law: Extrapolation | None) -> Any:
+    return None if law is None else {"p_value": law.p_value, "z_score": law.z_score}
+
+
+def _finite(value: Any) -> Any:
+    """JSON has neither NaN nor infinity: None. (Z is minus infinity where every toy exceeds t.)"""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _upgraded(plain: Plain, path: Path) -> Plain:
+    """What the file holds, in the names of this format."""
+    if plain["schema"] == FORMAT:
+        return plain
+    if plain["schema"] != "lanner.result/3":
+        raise InputError(
+            f"{path} has the format {plain['schema']}, and this version reads {FORMAT} and the one before: "
+            "remake it by running the search again with the same settings"
+        )
+    combined = plain["combined"]
+    if combined is not None:
+        names = {"kind": "combination", "frozen": "n_map_toys", "speaks": "dominant_scale"}
+        combined = {names.get(name, name): value for name, value in combined.items()}
+    # What was one sentence, "width 0.3: 90th percentile of ...", is now a setting, its value and the reason.
+    sentences = (sentence.partition(": ") for sentence in plain["chosen"])
+    chosen = [
+        {"setting": what.partition(" ")[0], "value": what.partition(" ")[2], "reason": why}
+        for what, _, why in sentences
+    ]
+    configuration = upgraded(plain["configuration"]) | {"chosen": chosen}
+    return plain | {"combined": combined, "configuration": configuration}
+
+
+def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> SearchResult:
+    null, samples, combined = plain["null"], plain["samples"], plain["combined"]
+    if combined is not None:
+        combined = Combined(**combined | {"scales": tuple(ScaleResult(**scale) for scale in combined["scales"])})
+    weights = arrays.get("analytic_weights")
+    return SearchResult(
+        statistic=float(arrays["reference_draws"][0]),
+        null=Null(
+            null["kind"],
+            arrays["statistics"],
+            arrays["converged"],
+            analytic=None if weights is None else WeightedChi2(weights),
+            chi2=None if null["dof"] is None else _made(Chi2Fit, null),
+            tail=None if plain["tail"] is None else _made(FittedTail, plain["tail"]),
+        ),
+        reference_draws=arrays["reference_draws"],
+        ratio=ratio,
+        plan=Plan.from_dict(plain["configuration"]),
+        data_size=samples["data"],
+        reference_total=samples["reference"],
+        warnings=tuple(plain["warnings"]),
+        null_coefficients=arrays.get("null_coefficients"),
+        inputs=tuple(plain["inputs"].items()),
+        digests=tuple(samples["digests"].items()),
+        stopping=None if null["stopping"] is None else Stopping(**null["stopping"]),
+        combined=combined,
+        seconds=plain["seconds"],
+    )
+
+
+def _made(kind: Any, plain: Plain) -> Any:
+    """A dataclass from the entries that are its fields."""
+    return kind(**{f.name: plain[f.name] for f in fields(kind)})

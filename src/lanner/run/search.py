@@ -15,7 +15,7 @@ from lanner.errors import LannerWarning
 from lanner.inference.combination import MIN_FROZEN, frozen_toys
 from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import Stopping
-from lanner.run.evaluate import Judge
+from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.prepare import prepare
 from lanner.run.result import SearchResult
@@ -126,7 +126,7 @@ def search(
                 events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features])),
                 toys=number,
             )
-            judge = Judge(workers.prepared, fit.combination)
+            judge = Evaluation(workers.prepared, fit.combination)
             if stopping is None:
                 result = judge.result(maker.first(number, told), frozen_toys(number))
             else:
@@ -146,7 +146,7 @@ def _say_what_is_missing(z: float, precision: float, toys: int) -> None:
         )
 
 
-def _until(stopping: Stopping, judge: Judge, maker: ToyMaker, progress: Progress | None) -> SearchResult:
+def _until(stopping: Stopping, judge: Evaluation, maker: ToyMaker, progress: Progress | None) -> SearchResult:
     """Toys until the p-value is known well enough."""
     frozen = 0 if len(judge.ladder.scales) == 1 else max(MIN_FROZEN, frozen_toys(stopping.toys))
     total = frozen + stopping.toys

@@ -39,7 +39,7 @@ def test_the_hidden_signal_is_found_without_its_mass(written: tuple[Path, Path])
     result = lanner.search(reference, data, expected=EXPECTED, toys=300, seed=1)
     assert result.empirical.exceedances == 0
     assert result.combined is not None
-    assert result.combined.scales[result.combined.speaks].local_z > 5
+    assert result.combined.scales[result.combined.dominant_scale].local_z > 5
     masses = [lanner.read_sample(path, features=["mll"]).sample for path in written]
     found = lanner.characterise(result, reference, data, extra_reference=masses[0], extra_data=masses[1])
     assert found.importance[0].name == "mll"

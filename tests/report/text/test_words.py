@@ -1,9 +1,8 @@
-from dataclasses import replace
-
 import pytest
 
-from lanner.report.text.words import meaning, number, p_value, z_score
-from tests.report.showcase import the_case
+from lanner._util.text import deviation_in_words
+from lanner.inference.significance import EmpiricalP
+from lanner.report.text.words import deviations, empirical_p, empirical_z, number, p_value, z_score
 
 
 @pytest.mark.parametrize(
@@ -26,12 +25,14 @@ def test_a_p_value_is_never_nothing() -> None:
     assert z_score(float("-inf")) == "−∞"
 
 
-@pytest.mark.parametrize("kind", ["reference", "permutation", "generator"])
-def test_the_meaning_has_five_sentences_that_fit_the_null(kind: str) -> None:
-    result = the_case().result
-    sentences = meaning(replace(result, null=replace(result.null, kind=kind)))
-    assert len(sentences) == 5
-    assert len({meaning(replace(result, null=replace(result.null, kind=k)))[3] for k in ("reference", kind)}) == (
-        1 if kind == "reference" else 2
-    )
-    assert any("not the chance that the reference model is true" in s for s in sentences)
+@pytest.mark.parametrize("toys", [9, 60, 99, 100, 667, 12_345])
+def test_a_bound_holds_after_rounding(toys: int) -> None:
+    p = EmpiricalP(0, toys)
+    assert float(empirical_p(p).removeprefix("≤ ").replace(" × 10⁻⁵", "e-5")) >= p.p_value * (1 - 1e-12)
+    assert float(empirical_z(p).removeprefix("≥ ")) <= p.z_score
+    assert not empirical_p(EmpiricalP(1, toys)).startswith("≤")
+
+
+def test_deviations_are_told_as_events_not_as_logarithms() -> None:
+    assert deviations([0.2, 0.7, 2.0, 0.7]) == "20 %, a factor 2, a factor 7"
+    assert [deviation_in_words(x) for x in (0.01, 0.05, 0.4)] == ["1 %", "5 %", "50 %"]

@@ -15,7 +15,7 @@ from lanner.inference.combination import frozen_toys
 from lanner.inference.multiscale import Ladder, Recipe
 from lanner.inference.plan import Plan
 from lanner.model.weightings import Draw
-from lanner.run.frozen import Combiner
+from lanner.run.evaluate import Combiner
 from lanner.run.prepare import plan_search
 from lanner.run.toy_maker import ToyRun, batch_size
 from lanner.settings import FitKeywords, FitSettings

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from lanner._util.text import count
 from lanner.inference.tuning import Tuning
 from lanner.report.characterise import Characterisation
 from lanner.report.maps import MIN_EVENTS
-from lanner.report.plots import search as plots
+from lanner.report.plots.profile import figure_of_profile
 from lanner.report.plots.scales import plot_scales
+from lanner.report.plots.search import MAX_BARS, plot_importance, plot_map, plot_null
 from lanner.report.plots.style import hep_style, lay_out, visible
 from lanner.report.plots.svg import as_svg
 from lanner.report.plots.tuning import plot_tuning
-from lanner.report.text import words
 from lanner.run.result import Combined, SearchResult
 
 if TYPE_CHECKING:
@@ -66,21 +67,19 @@ def _figures(
     result: SearchResult, c: Characterisation | None, tuning: Any = None
 ) -> Iterator[tuple[Kind, Figure, tuple[str, ...], str]]:
     """Kind, figure, variables shown and caption."""
-    yield "null", _figure(plots.plot_null(result)), (), _null_caption(result)
+    yield "null", _figure(plot_null(result)), (), _null_caption(result)
     if result.combined is not None:
         yield "scales", _figure(plot_scales(result.combined)), (), _scales_caption(result.combined)
     if c is not None:
         if len(c.importance) > 1:
-            yield "importance", _figure(plots.plot_importance(c)), (), _importance_caption(c)
+            yield "importance", _figure(plot_importance(c)), (), _importance_caption(c)
         for p in c.profiles[:MAX_PROFILES]:
-            yield "profile", plots.figure_of_profile(p), (p.name,), _profile_caption(p.name, p.fitted)
+            yield "profile", figure_of_profile(p), (p.name,), _profile_caption(p.name, p.fitted)
         for m in c.maps:
-            yield "map", _figure(plots.plot_map(m)), m.names, _map_caption(m.names, m.data_outside, c)
+            yield "map", _figure(plot_map(m)), m.names, _map_caption(m.names, m.data_outside, c)
     if isinstance(tuning, Tuning):
-        with hep_style():
-            figure = plot_tuning(tuning)
-        caption = "Null toys at every setting tried: their mean t, and where the analytic null puts it."
-        yield "tuning", figure, (), caption
+        caption = "The mean t of null toys at every setting that was tried, beside the mean of the analytic null."
+        yield "tuning", plot_tuning(tuning), (), caption
 
 
 def _figure(axes: Any) -> Figure:
@@ -90,27 +89,27 @@ def _figure(axes: Any) -> Figure:
 
 def _null_caption(result: SearchResult) -> str:
     null = result.null
-    missing = f" {words.count(null.not_finite, 'toy')} without a finite t cannot be drawn." if null.not_finite else ""
+    missing = f" {count(null.not_finite, 'toy')} without a finite t cannot be drawn." if null.not_finite else ""
     if result.combined is not None:
         drawn = result.beyond is not None
         line = " The line is a generalised Pareto law fitted to the highest toys." if drawn else ""
-        return f"The combined statistic in {words.count(len(null), 'null toy')} and in the data.{line}{missing}"
+        return f"The combined statistic in {count(len(null), 'null toy')} and in the data.{line}{missing}"
     curves = "curve is the analytic null" if null.chi2 is None else "curves are the analytic null and the fitted χ²"
     return (
-        f"The test statistic in {words.count(len(null), 'null toy')} and in the data. The {curves}, scaled to the "
+        f"The test statistic in {count(len(null), 'null toy')} and in the data. The {curves}, scaled to the "
         f"number of toys.{missing}"
     )
 
 
 def _scales_caption(combined: Combined) -> str:
     return (
-        f"What each of the {len(combined.scales)} scales says by itself, not corrected for their number; the p-value "
-        "is that of their combination. The ratio below is that of the scale that speaks."
+        f"The local significance at each of the {len(combined.scales)} scales, not corrected for their number; the "
+        "p-value is that of their combination. The circle marks the most significant scale, whose ratio is shown below."
     )
 
 
 def _importance_caption(c: Characterisation) -> str:
-    more = len(c.importance) - plots.MAX_BARS
+    more = len(c.importance) - MAX_BARS
     left_off = f" The {more} least important variables are in the table only." if more > 0 else ""
     star = " Variables with a star were not used in the fit." if any(not i.fitted for i in c.importance) else ""
     return f"How much of the discrepancy shows in each variable by itself, beside null toys.{star}{left_off}"
@@ -122,11 +121,12 @@ def _profile_caption(name: str, fitted: bool) -> str:
 
 def _map_caption(names: tuple[str, str], outside: int, c: Characterisation) -> str:
     dots = (
-        " Dots: cells outside the central 95 % of the null toys; by chance 1 in 20 is, mostly in clusters."
+        " Dots mark cells outside the central 95 % of the null toys; by chance 1 in 20 is, mostly in clusters."
         if c.null_toys
         else ""
     )
     return (
         f"The learned ratio over {visible(names[0])} and {visible(names[1])}. Cells with fewer than {MIN_EVENTS} "
-        f"reference events are left grey; {words.count(outside, 'data event')} outside the axes.{dots}"
+        f"reference events are left grey; {count(outside, 'data event')} {'lies' if outside == 1 else 'lie'} outside "
+        f"the axes.{dots}"
     )

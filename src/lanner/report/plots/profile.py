@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lanner.report.plots.style import BAND_68, BAND_95, BLACK, BLUE, GREY, VERMILION, as_label, hep_style, new_axes
+from lanner.report.plots.style import (
+    BAND_68,
+    BAND_95,
+    BLACK,
+    BLUE,
+    GREY,
+    VERMILION,
+    as_label,
+    hep_style,
+    legend_above,
+    new_axes,
+    new_figure,
+)
 from lanner.report.profiles import RatioProfile, contents
 from lanner.typing import Array
 
@@ -22,11 +35,7 @@ _TALL = 6.0  # learned ratio from which ratios do
 def figure_of_profile(profile: RatioProfile) -> Figure:
     """Both panels of a variable in a figure of their own."""
     with hep_style():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7.0, 5.4))
-        FigureCanvasAgg(figure)
+        figure = new_figure((7.0, 5.4))
         upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": (1.5, 1), "hspace": 0.04})
         plot_distributions(profile, upper)
         plot_ratio(profile, lower)
@@ -53,16 +62,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         below = np.where(known, counts - low * np.where(known, reference, 1), np.sqrt(counts))
         above = np.where(known, high * np.where(known, reference, 1) - counts, np.sqrt(counts))
         with_events = counts > 0
-        ax.errorbar(
-            centers[with_events],
-            counts[with_events],
-            yerr=np.stack([below, above])[:, with_events],
-            fmt="o",
-            color=BLACK,
-            markersize=3.5,
-            linewidth=1,
-            label="data",
-        )
+        _points(ax, centers, counts, np.stack([below, above]), with_events)
         positive = np.concatenate([reference[reference > 0], counts[with_events]])
         if positive.size and positive.max() > _WIDE * positive.min():
             ax.set_yscale("log")
@@ -72,14 +72,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         _flow(ax, profile, edges)
         ax.set_ylabel("events per bin")
         _name_axis(ax, profile)
-        ax.legend(
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.01),
-            ncols=3,
-            borderaxespad=0.0,
-            handlelength=1.4,
-            columnspacing=1.2,
-        )
+        legend_above(ax, columns=3)
     return ax
 
 
@@ -101,15 +94,7 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         ax.set_yscale(scale)
         ax.set_ylim(bottom, top)
         inside = np.isfinite(ratio) & (ratio <= top) & (ratio >= bottom)
-        ax.errorbar(
-            centers[inside],
-            ratio[inside],
-            yerr=np.stack([ratio - low, high - ratio])[:, inside],
-            fmt="o",
-            color=BLACK,
-            markersize=3.5,
-            linewidth=1,
-        )
+        _points(ax, centers, ratio, np.stack([ratio - low, high - ratio]), inside, label=None)
         # Points beyond the axis are pointed at, never left out.
         for beyond, marker, place in ((ratio > top, "^", 0.97), (ratio < bottom, "v", 0.03)):
             if beyond.any():
@@ -123,6 +108,13 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=3, borderaxespad=0.0, handlelength=1.4,
                       fontsize=8.5, columnspacing=1.0)  # fmt: skip
     return ax
+
+
+def _points(
+    ax: Axes, x: Array, y: Array, errors: Array, shown: NDArray[np.bool_], *, label: str | None = "data"
+) -> None:
+    look: Any = {"fmt": "o", "color": BLACK, "markersize": 3.5, "linewidth": 1}
+    ax.errorbar(x[shown], y[shown], yerr=errors[:, shown], label=label, **look)
 
 
 def _limits(learned: Array, ratio: Array, ratio_low: Array, band: Array | None) -> tuple[float, float, str]:

@@ -1,4 +1,4 @@
-"""Which scale speaks: the local significance at each width, one line for each size of deviation that is looked for."""
+"""The local significance at every scale: against the kernel width, a line for each size of deviation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lanner._util.text import deviation_in_words
 from lanner.report.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILION, hep_style, new_axes
+from lanner.report.text.words import aligned
 from lanner.run.result import Combined
 
 if TYPE_CHECKING:
@@ -23,15 +25,15 @@ def plot_scales(combined: Combined, ax: Axes | None = None) -> Axes:
         sizes = sorted({round(s.deviation, 3) for s in combined.scales})
         for (colour, marker), size in zip(_LOOKS * len(sizes), sizes, strict=False):
             shown = sorted((s for s in combined.scales if round(s.deviation, 3) == size), key=lambda s: s.width)
-            label = f"log-ratios of about {size:.2g}"
+            label = f"tuned to deviations of {deviation_in_words(size)}"
             widths, z = [s.width for s in shown], [_finite(s.local_z) for s in shown]
             ax.plot(widths, z, marker=marker, color=colour, linewidth=1.2, markersize=5, label=label)
-        best = combined.scales[combined.speaks]
+        best = combined.scales[combined.dominant_scale]
         ax.plot(best.width, _finite(best.local_z), "o", color=VERMILION, markersize=13, markerfacecolor="none",
-                markeredgewidth=1.6, label="the scale that speaks")  # fmt: skip
+                markeredgewidth=1.6, label="the most significant scale")  # fmt: skip
         widths = sorted({s.width for s in combined.scales})
         ax.set_xscale("log")
-        ax.set_xticks(widths, [f"{w:.3g}" for w in widths])
+        ax.set_xticks(widths, [aligned(w) for w in widths])
         ax.minorticks_off()
         ax.axhline(0.0, color=GREY, linewidth=0.6)
         low, high = ax.get_ylim()

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
+from lanner._util.text import count
 from lanner.report.characterise import Characterisation
 from lanner.report.maps import RatioMap
-from lanner.report.plots.profile import figure_of_profile, plot_distributions, plot_ratio
-from lanner.report.plots.style import BLACK, BLUE, GREEN, GREY, PALE, VERMILION, as_label, hep_style, new_axes
-from lanner.run.result import SearchResult
+from lanner.report.plots.style import (
+    BAND_68,
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    PALE,
+    VERMILION,
+    as_label,
+    hep_style,
+    legend_above,
+    new_axes,
+)
+from lanner.report.text.summary import statistic
+from lanner.report.text.verdict import law_z
+from lanner.report.text.words import empirical_p, empirical_z, equation
+from lanner.run.result import Extrapolation, SearchResult
 from lanner.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "figure_of_profile",
-    "plot_distributions",
-    "plot_importance",
-    "plot_map",
-    "plot_null",
-    "plot_ratio",
-]
 
 MAX_BARS = 15  # variables in a plot of importance
 _FAR = 2.0  # ranges of the toys beyond which t is pointed at, not drawn to scale
 
 
 def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
-    """The null toys, the two laws that stand beside them, and the observed t."""
+    """The null toys, the laws that extrapolate beyond them, and the observed statistic."""
     t, null = result.statistic, result.null
     toys = null.statistics[np.isfinite(null.statistics)]
     with hep_style():
@@ -45,29 +51,29 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
             low = t - 0.05 * reach
         width = _bin_width(toys, high - low)
         edges = np.arange(low, high + width, width).tolist()
-        ax.hist(
-            toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=f"{len(toys)} null toys ({null.kind})"
-        )
+        end = max(end, edges[-1])
+        label = f"{count(len(toys), 'null toy')} ({null.kind})"
+        counts, _, _ = ax.hist(toys, bins=edges, color=PALE, edgecolor=GREY, linewidth=0.8, label=label)
         grid = np.linspace(max(low, 1e-3 * reach), end, 150)
+
+        def draw(law: Extrapolation, name: str, x: Array, density: Array, look: str, color: str) -> None:
+            label = f"{name}: {equation('Z', law_z(law))} (extrapolation)"
+            ax.plot(x, density * width * toys.size, look, color=color, label=label)
+
         if null.analytic is not None and result.analytic is not None:
             name = "analytic null" if null.analytic_confirmed else "analytic null, NOT confirmed by the toys"
-            law = null.analytic.pdf(grid) * width * toys.size
-            ax.plot(grid, law, color=BLUE, label=_law_label(name, result.analytic))
+            draw(result.analytic, name, grid, null.analytic.pdf(grid), "-", BLUE)
         tail = null.trusted_tail
         if tail is not None and result.tail is not None and t > tail.threshold:
             beyond = grid[(grid > tail.threshold) & (grid < tail.limit)]
-            law = tail.pdf(beyond) * width * toys.size
-            ax.plot(beyond, law, color=BLUE, label=f"fitted tail: {result.tail.words()} (extrapolation)")
+            draw(result.tail, "tail fitted to the toys", beyond, tail.pdf(beyond), "-", BLUE)
         if null.chi2 is not None and result.chi2 is not None:
-            law = stats.chi2.pdf(grid, null.chi2.dof) * width * toys.size
-            name = f"χ², {null.chi2.dof:.1f} dof fitted"
-            ax.plot(grid, law, color=GREEN, linestyle="--", label=_law_label(name, result.chi2))
-        empirical = result.empirical
-        name = "combined statistic" if result.combined else "t"
-        words = f"observed {name} = {t:.2f}: p = {empirical.p_value:.2g}, Z = {empirical.z_score:.2f} "
-        words += "(as far as the toys go)" if empirical.is_bound else "(toys)"
+            name = f"χ² fitted to the toys, {null.chi2.dof:.1f} dof"
+            draw(result.chi2, name, grid, stats.chi2.pdf(grid, null.chi2.dof), "--", GREEN)
+        p = result.empirical
+        label = f"data: {statistic(result)}, {equation('p', empirical_p(p))}, {equation('Z', empirical_z(p))}"
         if far:
-            ax.plot([], [], color=VERMILION, linewidth=2, label=words)
+            ax.plot([], [], color=VERMILION, linewidth=2, label=label)
             ax.annotate(
                 "",
                 xy=(0.995, 0.5),
@@ -75,35 +81,36 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
                 xycoords="axes fraction",
                 arrowprops={"arrowstyle": "-|>", "color": VERMILION, "linewidth": 2},
             )
-            ax.text(0.985, 0.53, f"t = {t:.4g}\n(off scale)", transform=ax.transAxes, ha="right", color=VERMILION)
+            there = f"{statistic(result)}\n(off scale)"
+            ax.text(0.985, 0.53, there, transform=ax.transAxes, ha="right", color=VERMILION)
         else:
-            ax.axvline(t, color=VERMILION, linewidth=2, label=words)
+            ax.axvline(t, color=VERMILION, linewidth=2, label=label)
         others = result.reference_draws[1:]
         others = others[np.isfinite(others) & (others < end) & (others > low)]
         if others.size:
-            label = f"{name} for other draws of the reference"
+            label = "data, repeated with other subsamples of the reference"
             ax.plot(others, np.full(others.size, 0.03), "|", transform=ax.get_xaxis_transform(), color=VERMILION,
                     markersize=12, markeredgewidth=1.2, label=label)  # fmt: skip
         ax.set_xlim(low, end)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel("test statistic, −log of the combined p" if result.combined else "test statistic t")
+        ax.set_xlabel("combined statistic −ln p" if result.combined else "test statistic t")
         ax.set_ylabel(f"toys per {width:.2g}")
         if result.combined:
             ax.set_yscale("log")
-            ax.set_ylim(0.5, None)
-        _legend_above(ax, columns=2 if null.analytic_confirmed else 1)
+            ax.set_ylim(0.5, 2 * max(float(np.max(counts)), 1.0))
+        legend_above(ax, columns=1)
     return ax
 
 
 def plot_importance(characterisation: Characterisation, ax: Axes | None = None) -> Axes:
-    """What each variable shows of the discrepancy, beside what it shows in null toys."""
+    """How much of the discrepancy each variable shows by itself, beside what it shows in null toys."""
     shown = characterisation.importance[:MAX_BARS][::-1]
     with hep_style():
         ax = new_axes(size=(7.0, 1.3 + 0.32 * len(shown))) if ax is None else ax
         places = list(range(len(shown)))
         null = [i.null_interval or (np.nan, np.nan) for i in shown]
         if any(i.null_interval for i in shown):
-            ax.hlines(places, [n[0] for n in null], [n[1] for n in null], color="#9ecae8", linewidth=9,
+            ax.hlines(places, [n[0] for n in null], [n[1] for n in null], color=BAND_68, linewidth=9,
                       label="95 % of null toys")  # fmt: skip
             medians = [np.nan if i.null_median is None else i.null_median for i in shown]
             ax.plot(medians, places, "|", color=BLUE, markersize=10, markeredgewidth=1.5, label="their median")
@@ -123,7 +130,7 @@ def plot_importance(characterisation: Characterisation, ax: Axes | None = None) 
         if any(i.z is not None for i in shown):
             ax.text(1.015, len(shown) - 0.4, "z", transform=ax.get_yaxis_transform(), va="bottom", fontsize=10)
         ax.set_xlabel("information in the variable's own distribution (units of t)")
-        _legend_above(ax, columns=3)
+        legend_above(ax, columns=3)
     return ax
 
 
@@ -170,12 +177,3 @@ def _ratio_ticks(reach: float) -> list[float]:
     steps = [1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0]
     up = [s for s in steps if np.log(s) <= reach * 1.0001][-3:]
     return [*(round(1 / s, 3) for s in reversed(up)), 1.0, *up]
-
-
-def _law_label(name: str, law: Any) -> str:
-    return f"{name}: Z = {law.z_score:.2f} (extrapolation)"
-
-
-def _legend_above(ax: Axes, *, columns: int) -> None:
-    """A legend outside the axes, where it can cover nothing."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, borderaxespad=0.0, handlelength=1.6)

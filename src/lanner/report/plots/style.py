@@ -41,6 +41,7 @@ _OURS: dict[str, Any] = {
     "ytick.minor.size": 3,
     "xtick.major.pad": 4,
     "text.usetex": False,
+    "mathtext.fontset": "stixsans",  # one that matplotlib brings: a figure may be saved outside of this style
     "svg.fonttype": "path",  # the same letters everywhere, whatever fonts the reader has
     "svg.hashsalt": "lanner",  # the same file for the same result
     "path.simplify": True,
@@ -61,14 +62,24 @@ def hep_style() -> Iterator[None]:
             yield
 
 
-def new_axes(*, size: tuple[float, float] = (7.0, 4.2)) -> Axes:
-    """Axes of a figure of their own, which pyplot does not know."""
+def new_figure(size: tuple[float, float]) -> Figure:
+    """A figure that pyplot does not know."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
-    return figure.add_subplot()
+    return figure
+
+
+def new_axes(*, size: tuple[float, float] = (7.0, 4.2)) -> Axes:
+    """Axes of a figure of their own."""
+    return new_figure(size).add_subplot()
+
+
+def legend_above(ax: Axes, *, columns: int) -> None:
+    """A legend outside the axes, where it can cover nothing."""
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, borderaxespad=0.0, handlelength=1.6)
 
 
 def lay_out(figure: Figure) -> None:

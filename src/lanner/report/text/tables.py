@@ -1,4 +1,4 @@
-"""Settings and tunings as tables of text."""
+"""The tables of a report: scales, settings, units and tunings."""
 
 from __future__ import annotations
 
@@ -7,49 +7,42 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.text import deviation_in_words
 from lanner.errors import InputError
 from lanner.inference.tuning import Trial, Tuning
-from lanner.report.text import words
+from lanner.report.text.words import aligned, number, z_score
 from lanner.run.result import SearchResult
+from lanner.settings import DECLARED, FIT_ONLY
 
 Table = list[dict[str, str]]
 
 _LONGEST_CELL = 400  # characters
-# What a setting that is not given means.
+# What it means that an entry of the plan is not given, and names that say more than its own.
 _UNSET = {
     "fixed": "no: the number of events is tested too",
-    "newton_steps": "to convergence",
-    "tolerance": "default",
-    "trace_error": "from the penalty",
-    "apart": "the centres alone",
-    "source": "not needed: the reference has no weights",
+    "n_held_out": "the centres alone",
+    "n_hit_or_miss": "not needed: the reference has no weights",
 }
-
-
-# Settings whose names say little by themselves.
 _NAMES = {
     "names": "features",
     "fixed": "fixed number of data events",
-    "reference_size": "reference events of each fit",
-    "apart": "reference events that shape the test",
-    "source": "weighted events that toys draw from",
-    "trace_error": "part of the kernel left out",
+    "n_held_out": "reference events held out to shape the test",
+    "n_hit_or_miss": "weighted reference events that toys draw from",
 }
-_OF_FITS = ("newton_steps", "tolerance")  # nothing to the score statistic, which needs none
 
 
 def configuration(result: SearchResult) -> Table:
     """Every setting of the plan; the scaling is in `units`."""
-    settings = {k: v for k, v in result.plan.to_dict().items() if k not in ("units", "chosen")}
-    score = result.plan.statistic == "score"
-    return [
-        {
-            "setting": _NAMES.get(name, name.replace("_", " ")),
-            "value": cell(_UNSET.get(name) if value is None else value),
-        }
-        for name, value in settings.items()
-        if not (score and name in _OF_FITS)
-    ]
+    plan = result.plan
+    left_out = {"units", "chosen"} | (set(FIT_ONLY) if plan.statistic == "score" else set())
+    rows = []
+    for name, value in plan.to_dict().items():
+        declared = DECLARED.get(name)
+        label = (declared.label if declared is not None else None) or _NAMES.get(name, name.replace("_", " "))
+        unset = declared.unset if declared is not None else _UNSET.get(name)
+        if name not in left_out:
+            rows.append({"setting": label, "value": cell(unset if value is None else value)})
+    return rows
 
 
 def units(result: SearchResult) -> Table:
@@ -91,7 +84,7 @@ def tuning_tables(source: Any) -> dict[str, Table]:
 
 
 def cell(value: Any) -> str:
-    """Any value in a few words."""
+    """Any value in a few"""
     if value is None:
         return "none"
     if isinstance(value, bool | np.bool_):
@@ -99,7 +92,7 @@ def cell(value: Any) -> str:
     if isinstance(value, int | np.integer):
         return str(value)
     if isinstance(value, float | np.floating):
-        return words.number(float(value), 6)
+        return number(float(value), 6)
     if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
         value = ", ".join(map(cell, value))
     text = str(value)
@@ -107,14 +100,14 @@ def cell(value: Any) -> str:
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
-    """What decides on a trial, in columns that fit on a page."""
+    """The numbers that decide on a trial, in columns that fit on a page."""
     return {
         "centres": trial.centers,
         "penalty": trial.penalty,
         "rank": trial.rank,
-        "mean t": words.aligned(trial.mean),
-        "spread": words.aligned(trial.spread),
-        "analytic mean": words.aligned(trial.analytic_mean),
+        "mean t": aligned(trial.mean),
+        "spread": aligned(trial.spread),
+        "analytic mean": aligned(trial.analytic_mean),
         "not converged": trial.not_converged,
         "t ≤ 0": trial.not_positive,
         "toys": trial.toys,
@@ -122,21 +115,21 @@ def _trial(trial: Trial) -> dict[str, Any]:
     }
 
 
-def scales(result: SearchResult) -> list[dict[str, str]]:
-    """What each of several scales says by itself."""
+def scales(result: SearchResult) -> Table:
+    """What each of several scales finds by itself."""
     if result.combined is None:
         return []
     return [
         {
-            "width": words.aligned(s.width),
-            "penalty": f"{s.penalty:.1e}",
-            "log-ratio": words.aligned(s.deviation, 2),
+            "width": aligned(s.width),
+            "penalty": aligned(s.penalty, 2),
+            "tuned to": deviation_in_words(s.deviation),
             "rank": str(s.rank),
-            "statistic": words.aligned(s.statistic, 4),
-            "null toys": f"{words.aligned(s.null_mean)} ± {words.aligned(s.null_spread)}",
-            "analytic null": f"{words.aligned(s.analytic_mean)} ± {words.aligned(s.analytic_spread)}",
+            "statistic": aligned(s.statistic, 4),
+            "null toys": f"{aligned(s.null_mean)} ± {aligned(s.null_spread)}",
+            "analytic null": f"{aligned(s.analytic_mean)} ± {aligned(s.analytic_spread)}",
             "toys above": f"{s.exceedances} of {s.toys}",
-            "local Z": words.z_score(s.local_z) + (" *" if k == result.combined.speaks else ""),
+            "local Z": z_score(s.local_z) + (" *" if k == result.combined.dominant_scale else ""),
         }
         for k, s in enumerate(result.combined.scales)
     ]

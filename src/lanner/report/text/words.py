@@ -1,11 +1,12 @@
-"""Numbers as people read them, and what a p-value means."""
+"""Numbers as people read them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 
-from lanner.run.result import SearchResult
+from lanner._util.text import deviation_in_words
+from lanner.inference.significance import EmpiricalP
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -44,52 +45,65 @@ def p_value(p: float) -> str:
     return aligned(p, 2) if p > 0 else "< 10⁻³⁰⁰"
 
 
-def z_score(z: float) -> str:
-    """A Z with two decimals."""
-    return f"{z:.2f}".replace("-", "−") if math.isfinite(z) else number(z)
+def z_score(z: float, digits: int = 2) -> str:
+    """A Z, by default with two decimals."""
+    return f"{z:.{digits}f}".replace("-", "−") if math.isfinite(z) else number(z)
 
 
-def count(n: int, noun: str) -> str:
-    """A number of things.
+def with_error(value: float, error: float) -> str:
+    """A value and its error, both to the second digit of the error.
 
-    >>> count(1, "toy"), count(2, "toy")
-    ('1 toy', '2 toys')
+    >>> with_error(7.57, 3.82), with_error(130.6, 15.14), with_error(31.29, 0.0)
+    ('7.6 ± 3.8', '131 ± 15', '31.29 ± 0.00')
     """
-    return f"{n} {noun}" + ("" if n == 1 else "s")
+    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0 else 2
+    return f"{z_score(value, digits)} ± {z_score(error, digits)}"
 
 
-def listed(items: Iterable[str]) -> str:
-    """Items in a row, "a, b and c"."""
-    *first, last = list(items) or ["none"]
-    return f"{', '.join(first)} and {last}" if first else last
+def empirical_p(p: EmpiricalP) -> str:
+    """The p-value of toys; where none is as extreme as the data a bound, rounded so that it holds.
+
+    >>> empirical_p(EmpiricalP(6, 220)), empirical_p(EmpiricalP(0, 667)), empirical_p(EmpiricalP(0, 60))
+    ('0.032', '≤ 0.0015', '≤ 0.017')
+    """
+    if not p.is_bound:
+        return p_value(p.p_value)
+    step = 10.0 ** (math.floor(math.log10(p.p_value)) - 1)
+    return f"≤ {p_value(math.ceil(p.p_value / step - 1e-9) * step)}"
 
 
-def meaning(result: SearchResult) -> tuple[str, ...]:
-    """What the p-value means and what it does not, in five sentences."""
-    n, k = result.empirical.toys, result.empirical.exceedances
-    where = {
-        "permutation": (
-            "The toys are relabellings of reference and data together, which is right for a reference of any size; "
-            "systematic uncertainties of the reference model are not in the p-value."
-        ),
-        "generator": (
-            "The toys' reference and data are both generated anew from the reference model as it is programmed, "
-            "so systematic uncertainties of that model are not in the p-value."
-        ),
-    }.get(
-        result.null.kind,
-        "The toys take the reference sample as the truth: systematic uncertainties of the reference model are not in "
-        "the p-value, and it holds as far as the reference sample is large beside the data.",
-    )
-    formula = "k/n, because toys were made until k did" if result.empirical.sequential else "(k + 1)/(n + 1)"
-    return (
-        "The p-value is the chance that data which follow the reference model give a test statistic t at least as "
-        f"large as the one observed; {k} of {count(n, 'toy')} do, and p is {formula}.",
-        "It is not the chance that the reference model is true, and a small one says that the data as a whole depart "
-        "from the reference, not why: a mismodelled reference and a new signal look alike.",
-        "Wherever in the given features the departure lies, the search over it is already paid for in t; settings or "
-        "selections chosen after looking at these data, and repeated searches, are not.",
-        where,
-        f"With {count(n, 'toy')} the p-value cannot be below {p_value(1 / (n + 1))}; smaller ones, marked as "
-        "extrapolations, rest on a law that the toys do not reach.",
-    )
+def empirical_z(p: EmpiricalP) -> str:
+    """Z of that p-value; where no toy is as extreme as the data a bound, rounded so that it holds.
+
+    >>> empirical_z(EmpiricalP(6, 220)), empirical_z(EmpiricalP(0, 667))
+    ('1.86', '≥ 2.96')
+    """
+    return f"≥ {z_score(math.floor(100 * p.z_score) / 100)}" if p.is_bound else z_score(p.z_score)
+
+
+def as_extreme(p: EmpiricalP) -> str:
+    """How many toys are at least as extreme as the data.
+
+    >>> as_extreme(EmpiricalP(0, 667)), as_extreme(EmpiricalP(1, 20))
+    ('none of 667 toys is as extreme', '1 of 20 toys is as extreme')
+    """
+    number_of = "none" if p.exceedances == 0 else str(p.exceedances)
+    return f"{number_of} of {p.toys} toys {'is' if p.exceedances < 2 else 'are'} as extreme"
+
+
+def equation(name: str, value: str) -> str:
+    """A name and its value, which may be a bound.
+
+    >>> equation("p", "0.032"), equation("p", "≤ 0.0015")
+    ('p = 0.032', 'p ≤ 0.0015')
+    """
+    return f"{name} {value}" if value[0] in "<>≤≥" else f"{name} = {value}"
+
+
+def deviations(sizes: Iterable[float]) -> str:
+    """Different deviations in the order of their size.
+
+    >>> deviations([2.0, 0.2, 2.0])
+    '20 %, a factor 7'
+    """
+    return ", ".join(dict.fromkeys(deviation_in_words(size) for size in sorted(sizes)))

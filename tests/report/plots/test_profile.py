@@ -1,0 +1,37 @@
+from dataclasses import replace
+
+import numpy as np
+
+from lanner.report.plots.profile import figure_of_profile, plot_distributions, plot_ratio
+from lanner.report.plots.style import new_axes
+from tests.report.showcase import the_findings
+
+
+def test_points_off_the_axis_are_pointed_at() -> None:
+    profile = the_findings().profile("mass")
+    ax = plot_ratio(profile)
+    bottom, top = ax.get_ylim()
+    ratio = profile.data_ratio[0]
+    ratio = ratio[np.isfinite(ratio)]
+    marked = sum(len(line.get_xdata()) for line in ax.lines if line.get_marker() in "^v")
+    assert marked == np.count_nonzero((ratio > top) | (ratio < bottom))
+
+
+def test_the_axis_carries_the_name() -> None:
+    profile = the_findings().profile("energy")
+    assert plot_ratio(replace(profile, name="$m$")).get_xlabel() == r"\$m\$  (not used in the fit)"
+
+
+def test_both_panels_share_their_axis() -> None:
+    upper, lower = figure_of_profile(the_findings().profile("mass")).axes
+    assert upper.get_xlim() == lower.get_xlim()
+    assert upper.get_xlabel() == ""
+    assert lower.get_xlabel() == "mass"
+
+
+def test_whole_numbers_have_a_tick_each_and_counts_a_legend() -> None:
+    ax = plot_distributions(the_findings().profile("charge"), new_axes())
+    assert all(float(x).is_integer() for x in ax.get_xticks())
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["reference", "reference × learned ratio", "data"]

@@ -1,0 +1,68 @@
+"""The sentences for a few outcomes are kept as text files beside this one, so that a change of words is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lanner import SearchResult, load_result
+from lanner.report.text.verdict import law_z, meaning, verdict
+from lanner.run.result import Extrapolation
+from tests.report.showcase import the_case
+
+TEXTS = Path(__file__).with_name("data")
+RESULTS = Path(__file__).parents[2] / "run" / "data" / "result_format_3"
+
+
+@cache
+def kept(kind: str) -> SearchResult:
+    return load_result(RESULTS / kind)
+
+
+def many_toys() -> SearchResult:
+    """A single scale with toys that the analytic null describes."""
+    result = kept("single")
+    law = result.null.analytic
+    assert law is not None
+    toys = law.rvs(400, np.random.default_rng(1))
+    return replace(result, null=replace(result.null, statistics=toys, converged=np.ones(400, dtype=bool)))
+
+
+OUTCOMES = {
+    "compatible": lambda: kept("combined"),
+    "beyond_the_toys": lambda: replace(kept("combined"), statistic=8.0),
+    "beyond_the_tail": lambda: replace(kept("combined"), statistic=40.0),
+    "too_few_toys": lambda: kept("single"),
+    "far_beyond_few_toys": lambda: replace(kept("single"), statistic=90.0),
+    "analytic_null": lambda: replace(many_toys(), statistic=50.0),
+    "hint": lambda: replace(many_toys(), statistic=19.0),
+    "contradicted_law": lambda: replace(
+        many_toys(), statistic=200.0, null=replace(many_toys().null, statistics=3 * many_toys().null.statistics)
+    ),
+    "shape_only": lambda: replace(many_toys(), statistic=5.0, plan=replace(kept("single").plan, fixed=105)),
+}
+
+
+def test_the_sentences_are_those_kept() -> None:
+    found = "".join(f"{name}: {verdict(make())}\n" for name, make in OUTCOMES.items())
+    assert found == (TEXTS / "verdicts.txt").read_text(encoding="utf-8")
+
+
+def test_a_law_with_an_error_shows_it_and_a_limit_is_marked() -> None:
+    assert law_z(Extrapolation(0.1, 1.284)) == "1.28"
+    assert law_z(Extrapolation(1e-5, 4.123, 0.62, is_bound=True)) == "> 4.1 ± 0.6"
+
+
+@pytest.mark.parametrize("kind", ["reference", "permutation", "generator"])
+def test_the_meaning_has_five_sentences_that_fit_the_null(kind: str) -> None:
+    result = the_case().result
+    sentences = meaning(replace(result, null=replace(result.null, kind=kind)))
+    assert len(sentences) == 5
+    assert len({meaning(replace(result, null=replace(result.null, kind=k)))[3] for k in ("reference", kind)}) == (
+        1 if kind == "reference" else 2
+    )
+    assert any("not the chance that the reference model is true" in s for s in sentences)
