@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -101,11 +101,7 @@ def stack(columns: Mapping[str, Any], label: str) -> Array:
                 f"column {name!r} of {label} has shape {array.shape}, but one number per event is needed: "
                 f"give each of its components as a column of its own"
             )
-    events = len(next(iter(arrays.values())))
-    if any(len(array) != events for array in arrays.values()):
-        lengths = joined([f"{name!r} {len(array)}" for name, array in arrays.items()])
-        raise InputError(f"the columns of {label} differ in length ({lengths}): give one value per event")
-    table: Array = as_table(np.empty((events, len(arrays))), label)
+    table: Array = as_table(np.empty((common_length(arrays, label), len(arrays))), label)
     check_types(arrays, label)  # after the size: a column without rows has no type to speak of
     for j, array in enumerate(arrays.values()):
         table[:, j] = as_float(array)
@@ -150,14 +146,14 @@ def as_weights(weights: ArrayLike, events: int, what: str) -> Array:
 
 def as_names(names: Iterable[str] | str, label: str) -> tuple[str, ...]:
     """Names of columns as plain strings, each of them once."""
-    listed = (names,) if isinstance(names, str) else tuple(names)
-    for name in listed:
+    given = (names,) if isinstance(names, str) else tuple(names)
+    for name in given:
         if not isinstance(name, str):
             raise InputError(f"{label}: the column name {name!r} is no string: give {str(name)!r}")
-    twice = [repr(name) for name, times in Counter(listed).items() if times > 1]
+    twice = [repr(name) for name, times in Counter(given).items() if times > 1]
     if twice:
         raise InputError(f"{label} has more than one column named {joined(twice)}: names must be distinct")
-    return tuple(str(name) for name in listed)  # plain strings, not numpy's
+    return tuple(str(name) for name in given)  # plain strings, not numpy's
 
 
 def read_only(array: Array) -> Array:
@@ -178,6 +174,27 @@ def check_known(names: Sequence[str], known: Iterable[str], label: str) -> None:
         raise InputError(
             f"{label} has no column {with_nearest(missing, known)}; choose from its columns: {listed(known) or 'none'}"
         )
+
+
+def common_length(columns: Mapping[str, Sized], label: str) -> int:
+    """Return how many rows the columns have; refuse columns of different lengths."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = joined([f"{name!r} {length}" for name, length in lengths.items()])
+        raise InputError(f"the columns of {label} differ in length ({found}): give one value per event")
+    return next(iter(lengths.values()), 0)
+
+
+def array_problem(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
+    """Say why an array of this type, the events along its first axis, is not one number per event."""
+    if dtype.subdtype is not None:
+        dtype, inner = dtype.subdtype
+        shape = (*shape, *inner)
+    if len(shape) != 1:
+        return f"has shape {shape}"
+    if dtype.kind in NUMBERS:
+        return None
+    return "holds text" if dtype.kind in "SUT" else f"holds values of type {dtype}"
 
 
 def check_types(columns: Mapping[str, NDArray[Any]], label: str) -> None:

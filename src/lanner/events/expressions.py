@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.events.columns import NUMBERS, as_float, check_known
+from lanner.events.columns import array_problem, as_float, check_known, common_length
 from lanner.events.expression_grammar import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC, SHOWN, Place, parse
 
 Values = NDArray[np.float64] | NDArray[np.bool_]
@@ -52,13 +52,10 @@ class Expression:
         """
         check_known(self.names, columns, f"the table for the {self!s}")
         values = {name: _operand(columns[name], f"column {name!r} of the {self!s}") for name in self.names}
-        lengths = {name: len(column) for name, column in (values or columns).items()}
-        if len(set(lengths.values())) > 1:
-            sizes = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
-            raise InputError(f"the columns of the {self!s} differ in length ({sizes}): give one value per event")
+        rows = common_length(values or columns, f"the {self!s}")
         with np.errstate(all="ignore"):
             result = _evaluate(self._tree, values, Place(self.text, self.label))
-        return np.array(np.broadcast_to(result, next(iter(lengths.values())))) if lengths else np.asarray(result)
+        return np.array(np.broadcast_to(result, rows)) if columns else np.asarray(result)
 
     def select(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         """Return for each row whether the expression holds; refuse an expression that yields numbers."""
@@ -86,18 +83,16 @@ def _parsed(text: str, label: str) -> Expression:
 
 def _operand(column: Any, what: str) -> Values:
     array = np.asanyarray(column)
-    if array.ndim != 1 or array.dtype.kind not in NUMBERS:
-        raise InputError(
-            f"{what} has shape {array.shape} and type {array.dtype}, but one number per event is needed: "
-            f"use another column"
-        )
+    problem = array_problem(array.dtype, array.shape)
+    if problem is not None:
+        raise InputError(f"{what} {problem}, but one number per event is needed: use another column")
     # A masked condition is neither true nor false: as a number it is NaN, which every comparison refuses.
     plain = array.dtype.kind == "b" and not isinstance(array, np.ma.MaskedArray)
     return np.asarray(array, dtype=np.bool_) if plain else as_float(array)
 
 
 def _evaluate(node: ast.expr, columns: Mapping[str, Values], place: Place) -> Any:
-    """Return the value of a node that `_grammar.parse` has let through."""
+    """Return the value of a node that the grammar has let through."""
 
     def number(part: ast.expr) -> Any:
         return np.asarray(_evaluate(part, columns, place), dtype=np.float64)  # conditions count as 0 and 1
@@ -144,4 +139,4 @@ def _evaluate(node: ast.expr, columns: Mapping[str, Values], place: Place) -> An
         case ast.Call(func=ast.Name(id=name), args=parts):
             return np.asarray(FUNCTIONS[name](*map(number, parts)))
         case _:
-            raise AssertionError(f"_grammar.parse let a {type(node).__name__} through")
+            raise AssertionError(f"the grammar let a {type(node).__name__} through")

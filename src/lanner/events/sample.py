@@ -93,8 +93,7 @@ class Sample:
             if names is None and weights is None:
                 return source
             weights = source.weights if weights is None else weights
-            columns = zip(source.names, source.features.T, strict=True)
-            source = dict(columns) if source.named else source.features
+            source = as_columns(source)
         weight_column = weights if isinstance(weights, str) else None
         chosen = None if names is None else as_names(names, label)
         table = as_source(source, label)
@@ -180,6 +179,11 @@ class Sample:
                 f"give positions below {len(self)}, or a mask of that length"
             ) from None
         return Sample(features, self.names, weights, label="the selection of rows")
+
+
+def as_columns(sample: Sample) -> dict[str, Array] | Array:
+    """Return the features as somebody else would hand them over: by name, or as an array if they have no names."""
+    return dict(zip(sample.names, sample.features.T, strict=True)) if sample.named else sample.features
 
 
 def default_names(dimensions: int) -> tuple[str, ...]:

@@ -16,10 +16,10 @@ from lanner._util.text import count, joined
 from lanner.errors import InputError
 from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
-from lanner.events.io.collection import Collection
+from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.memory import WEIGHTS, table_of
+from lanner.events.io.paths import describe, files_of, names_files
 from lanner.events.io.request import check_same, make_request, with_names
-from lanner.events.io.source import describe, files_of, names_files
 from lanner.events.io.table import SHARE, Table
 from lanner.events.sample import Sample
 from lanner.typing import Array
@@ -77,7 +77,7 @@ def read_sample(
         sample = Sample.of(source, weights=weight, label=label)  # nothing to choose, so nothing to copy
         return Events(sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0)
     apart = apart or (weight is None and isinstance(source, Sample) and source.weights is not None)
-    collection: Collection | None = None
+    collection: SampleBuilder | None = None
     for opened in _tables(source, weight if apart else None, label):
         with opened as table:
             what = table.what if table.what == label else f"{label} {table.what}"
@@ -92,7 +92,7 @@ def read_sample(
                     what=what,
                 )
                 origin = what if not names_files(source) else f"{label} {describe(source)}"
-                collection = Collection(request, drop_nan, budget, origin)
+                collection = SampleBuilder(request, drop_nan, budget, origin)
             else:
                 check_same(table, collection.request, what)
             for chunk in table.chunks(collection.request.needed, budget // SHARE):
@@ -121,7 +121,7 @@ def _tables(source: Any, weights: Any, label: str) -> Iterator[AbstractContextMa
         yield nullcontext(table_of(source, weights, label))
 
 
-def _description(source: Any, collection: Collection) -> str:
+def _description(source: Any, collection: SampleBuilder) -> str:
     request = collection.request
     text = describe(source) if names_files(source) else f"{type(source).__name__} in memory"
     kept = collection.chosen - (collection.dropped if collection.drop_nan else 0)

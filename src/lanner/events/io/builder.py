@@ -25,7 +25,7 @@ SPOOL = 4  # events that take more than this part of the budget are kept on disk
 
 
 @dataclass
-class Collection:
+class SampleBuilder:
     """What was read so far, in float64."""
 
     request: Request
