@@ -18,7 +18,6 @@ WEIGHTS = "\0weights"  # the column of weights that came apart from the table; n
 def table_of(source: Any, weights: Any, label: str) -> Table:
     """Make a table of an array, named columns, a data frame or a `Sample`, with weights beside it or none."""
     if isinstance(source, Sample):
-        weights = source.weights if weights is None else weights
         source = as_columns(source)
     table = as_source(source, label)
     keys = column_keys(table, label)
