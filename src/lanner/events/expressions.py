@@ -26,7 +26,21 @@ Values = NDArray[np.float64] | NDArray[np.bool_]
 class Expression:
     """A formula over columns, made with `Expression.parse`.
 
-    >>> cut = Expression.parse("mll > 100 and `p_T [GeV]` > 20")
+    It may have names of columns, in backticks where they are no plain words, numbers, + - * / // % **, comparisons,
+    `and`, `or`, `not` or the signs &&, ||, ! for them, &, |, ~, parentheses and functions such as sqrt and arctan2.
+
+    Attributes
+    ----------
+    text : str
+        The formula as it was written.
+    names : tuple of str
+        The columns that it needs, each once.
+    label : str
+        What error messages call it.
+
+    Examples
+    --------
+    >>> cut = Expression.parse("mll > 100 && `p_T [GeV]` > 20")
     >>> cut.names
     ('mll', 'p_T [GeV]')
     >>> cut.evaluate({"mll": np.array([90, 110]), "p_T [GeV]": np.array([30.0, 40.0])})
@@ -40,15 +54,48 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str, *, label: str = "expression") -> Expression:
-        """Check a text and keep its tree; `label` is what error messages call it."""
+        """Check a text and make an expression of it.
+
+        Parameters
+        ----------
+        text : str
+            The formula.
+        label : str, default "expression"
+            What error messages call it.
+
+        Returns
+        -------
+        Expression
+            The formula, to be evaluated on columns.
+
+        Raises
+        ------
+        InputError
+            If the text has anything but what is allowed; the message points at it.
+        """
         tree, names = parse(text, label)
         return cls(text, names, label, tree)
 
     def evaluate(self, columns: Mapping[str, NDArray[Any]]) -> Values:
-        """Return one number (float64) or one condition (bool) per row.
+        """Return one number or one condition per row.
 
         A division by zero gives infinity and the root of a negative number NaN, as in numpy; every
         comparison with NaN is false, except `!=`.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray
+            One number or condition per row, by the name of the column. All have the same length.
+
+        Returns
+        -------
+        ndarray of float or bool
+            The value in each row.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or holds no numbers, or if a number stands where a condition is needed.
         """
         check_known(self.names, columns, f"the table for the {self!s}")
         values = {name: _operand(columns[name], f"column {name!r} of the {self!s}") for name in self.names}
@@ -58,7 +105,23 @@ class Expression:
         return np.array(np.broadcast_to(result, rows)) if columns else np.asarray(result)
 
     def select(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return for each row whether the expression holds; refuse an expression that yields numbers."""
+        """Return for each row whether the expression holds.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray
+            As for `evaluate`.
+
+        Returns
+        -------
+        ndarray of bool
+            True where the expression holds.
+
+        Raises
+        ------
+        InputError
+            If the expression yields numbers, and for the reasons that `evaluate` has.
+        """
         rows = self.evaluate(columns)
         if rows.dtype.kind != "b":
             raise InputError(

@@ -99,7 +99,8 @@ def read_sample(
         The column, or ``name=formula``, of the event weights; for events in memory also one number per event.
         None means no weights, or those that a `Sample` has.
     where : str or Expression or None, default None
-        Selection, as in ``mll > 100 and abs(eta1) < 2.4``. A comparison with NaN is false.
+        Selection, as in ``mll > 100 && abs(eta1) < 2.4``, with ``and``, ``or``, ``not`` or their signs ``&&``,
+        ``||``, ``!``. A comparison with NaN is false.
     extra : str or iterable of str, default ()
         Further columns, or ``name=formula``, to look at but not to fit. Here NaN is allowed.
     drop_nan : bool, default False
