@@ -1,4 +1,4 @@
-"""Events: samples of them, and the units in which their features are measured."""
+"""Events: samples of them, how they are read and selected, and the units in which their features are measured."""
 
 from lanner.events.sample import Sample, match_columns
 from lanner.events.scaling import Scaling

@@ -1,6 +1,6 @@
-"""How columns are read and worded: any source to arrays of float64, any fault to a message that names it.
+"""Columns of any source as arrays of float64, and the checks that name the columns at fault.
 
-The private half of `sample.py`, shared with the readers: both refuse the same things in the same words.
+`Sample` and the readers of files share these functions, so both refuse the same things in the same words.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from lanner.typing import Array
 
 NUMBERS = "biuf"  # numpy's kinds that become float64 without a guess: bool, int, unsigned, float
 
-# From whatever was given to an array, a table of columns and numbers.
+# From whatever was given to arrays of numbers.
 
 
 def as_source(source: Any, label: str) -> Any:
-    """Leave what has columns by name as it is; make an array, maybe a structured one, of the rest."""
+    """Return a source with named columns as it is, and anything else as an array, which may be structured."""
     if isinstance(source, np.ndarray):
         return source
     if isinstance(source, Mapping) or hasattr(source, "column_names") or hasattr(source, "columns"):
@@ -33,7 +33,7 @@ def as_source(source: Any, label: str) -> Any:
 
 
 def column_keys(table: Any, label: str) -> dict[str, Any] | None:
-    """Map the name of each column to its key in the table; None if columns have no names."""
+    """Map the name of each column to its key in the table; None if the columns have no names."""
     if isinstance(table, np.ndarray):
         if table.dtype.names is None:
             return None
@@ -117,7 +117,7 @@ def as_float(array: NDArray[Any]) -> Array:
 
 
 def as_weights(weights: ArrayLike, events: int, what: str) -> Array:
-    """The weights of events as float64, checked."""
+    """Return the weights of events as float64, checked."""
     array = as_array(weights, what)
     if array.shape != (events,):
         raise InputError(
@@ -145,7 +145,7 @@ def as_weights(weights: ArrayLike, events: int, what: str) -> Array:
 
 
 def as_names(names: Iterable[str] | str, label: str) -> tuple[str, ...]:
-    """Names of columns as plain strings, each of them once."""
+    """Return names of columns as plain strings; refuse a name that occurs twice."""
     given = (names,) if isinstance(names, str) else tuple(names)
     for name in given:
         if not isinstance(name, str):
@@ -157,7 +157,7 @@ def as_names(names: Iterable[str] | str, label: str) -> tuple[str, ...]:
 
 
 def read_only(array: Array) -> Array:
-    """The array, which nobody can write to."""
+    """Return a view of the array that nobody can write to."""
     view = np.ascontiguousarray(array).view()  # a view, because the array may be the caller's own
     view.setflags(write=False)
     return view

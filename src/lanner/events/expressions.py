@@ -1,4 +1,4 @@
-"""`Expression`: a formula over columns, from a text that nobody has to trust.
+"""`Expression`: a formula over columns, safe to evaluate whoever wrote its text.
 
 numpy evaluates the checked tree node by node; nothing is compiled or run, so the worst that a hostile
 text can do is to be refused. Numbers are float64 throughout, which is also why `9**9**9` is infinity at

@@ -1,4 +1,4 @@
-"""`Table`: an open file as the readers see it, whatever its format: names, and columns in chunks of rows."""
+"""`Table`: what every reader makes of its format: the names of columns, and the columns in chunks of rows."""
 
 from __future__ import annotations
 

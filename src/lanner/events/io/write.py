@@ -15,9 +15,28 @@ from lanner.typing import PathLike
 
 
 def write_columns(path: PathLike, columns: Mapping[str, NDArray[Any]], *, note: str = "") -> Path:
-    """Write to Parquet, HDF5 (one dataset a column), ROOT (tree `events`), CSV or npz, whole or not at all.
+    """Write columns to a file of the format its suffix names, whole or not at all.
 
-    `note` says how the events were made; it goes into the file's metadata where the format has any.
+    Parameters
+    ----------
+    path : str or path
+        Where to write: Parquet, HDF5 (one dataset per column), ROOT (tree ``events``), CSV or npz.
+    columns : dict of str to ndarray
+        One value per event, by the name of the column.
+    note : str, default ""
+        How the events were made, for the file's metadata where the format has any.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If there is no format for the suffix, or the format cannot have a column of that name.
+    FileError
+        If the file cannot be written.
     """
     write = _WRITERS[check_suffix(path)]
     with atomic_path(path) as partial:
@@ -26,7 +45,7 @@ def write_columns(path: PathLike, columns: Mapping[str, NDArray[Any]], *, note: 
 
 
 def check_suffix(path: PathLike) -> str:
-    """The suffix, if it names a format that can be written."""
+    """Return the suffix in lower case; refuse one that names no format that can be written."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{path}: no format for {suffix or 'a name without suffix'}; use one of {', '.join(SUFFIXES)}")
