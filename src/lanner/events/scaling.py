@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lanner.errors import InputError
-from lanner.events.sample import Sample, match_names
+from lanner.events.matching import match_names
+from lanner.events.sample import Sample
 from lanner.typing import Array
 
 RULES = (None, "standard", "authors")
