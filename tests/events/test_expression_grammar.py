@@ -257,4 +257,4 @@ def test_a_refusal_says_what_to_do(text, parts):
 
 def test_a_text_is_needed():
     with pytest.raises(InputError, match="is a int"):
-        Expression.parse(3)
+        Expression.parse(3)  # type: ignore[arg-type]
