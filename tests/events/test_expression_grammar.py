@@ -2,11 +2,12 @@
 
 import ast
 import re
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lanner.errors import InputError
@@ -190,6 +191,17 @@ HOSTILE = [
 def test_everything_else_is_refused(text):
     with pytest.raises(InputError):
         evaluate(text)
+
+
+pieces = ["x", "µ", "`a b`", "1", "f'", "'", '"', "{", "}", "(", ")", "[", "]", ":", "=", "!", "!r", "&&", "||", "&"]
+pieces += ["|", "~", "not ", " and ", " or ", "lambda ", " if ", " else ", ".", ",", "`", "\\", " ", "\n", "sqrt(", "**"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(pieces), max_size=12).map("".join) | st.text(max_size=8))
+def test_any_text_is_an_expression_or_refused(text):
+    with suppress(InputError):
+        Expression.parse(text)
 
 
 @pytest.mark.parametrize(

@@ -136,12 +136,12 @@ class Scaling:
         Returns
         -------
         ndarray of shape (events, features)
-            A new array.
+            The scaled features, in a new array.
 
         Raises
         ------
         InputError
-            If the array has another shape.
+            If the array does not have a column for each name.
 
         See Also
         --------
@@ -161,12 +161,12 @@ class Scaling:
         Parameters
         ----------
         scaled : array_like of shape (events, features)
-            What `apply` returned.
+            Scaled features, such as `apply` returns.
 
         Returns
         -------
         ndarray of shape (events, features)
-            A new array.
+            Features in their own units, in a new array.
 
         Raises
         ------

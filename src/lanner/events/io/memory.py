@@ -12,7 +12,7 @@ from lanner.events.columns import array_problem, as_array, as_source, as_table, 
 from lanner.events.io.table import Chunk, Table, by_columns
 from lanner.events.sample import Sample, as_columns, default_names
 
-WEIGHTS = "\0weights"  # the column of weights that came apart from the table; no table has this name
+WEIGHTS = "\0weights"  # weights that were given beside a table are its column of this name, which no other has
 
 
 def table_of(source: Any, weights: Any, label: str) -> Table:
