@@ -31,7 +31,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 
 
 def memory_budget(memory: float | str | None = None) -> int:
-    """Bytes that a run may use: a number, a text such as "4 GB", or half of what is free.
+    """Return the bytes that a run may use: a number, a text such as "4 GB", or half of what is free.
 
     >>> memory_budget("1.5 GB"), memory_budget("2GiB"), memory_budget(4096)
     (1500000000, 2147483648, 4096)
@@ -58,7 +58,7 @@ def require_memory(needed: float, budget: float, what: str) -> None:
 
 
 def megabytes(size: float) -> str:
-    """A size for people: megabytes below a gigabyte, gigabytes above."""
+    """Return a size for people: in megabytes below a gigabyte, in gigabytes above."""
     return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
@@ -108,7 +108,7 @@ class _Blas:
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Found once: looking for the libraries of a process takes milliseconds, as long as a small fit."""
+    """Return the thread pools of the process, looked up once: that takes milliseconds, as long as a small fit."""
     return ThreadpoolController()
 
 
@@ -117,7 +117,7 @@ _blas = _Blas()
 
 @contextmanager
 def worker_threads() -> Iterator[int]:
-    """How many threads of our own to use, while BLAS calls inside use one thread each.
+    """Yield how many threads of our own to use, while BLAS calls inside use one thread each.
 
     The number is the one BLAS would use itself, so OMP_NUM_THREADS and batch limits are obeyed.
     """

@@ -1,4 +1,4 @@
-"""How results print: a heading and rows of names and values, or a table, in a terminal, a notebook or a page."""
+"""Texts for people: results as rows or tables, and the words that messages share, such as counts and lists of names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LISTED = 8  # names in one message; the rest is counted
 
 
 def as_text(heading: str, rows: Rows) -> str:
-    """The heading, then one aligned line a row.
+    """Return the heading, then one aligned line per row.
 
     >>> print(as_text("Fit", [("t", "4.2"), ("rank", "15")]))
     Fit
@@ -24,7 +24,7 @@ def as_text(heading: str, rows: Rows) -> str:
 
 
 def as_html(heading: str, rows: Rows) -> str:
-    """The same as an HTML table, with everything escaped."""
+    """Return the heading and the rows as an HTML table, with everything escaped."""
     lines = "".join(
         f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
         f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
@@ -34,7 +34,7 @@ def as_html(heading: str, rows: Rows) -> str:
 
 
 def markdown_table(lines: Sequence[Sequence[str]]) -> str:
-    """Header and rows of cells as a table for a page.
+    """Return a header and rows of cells as a table in Markdown.
 
     >>> print(markdown_table([["a", "b"], ["1", "2"]]))
     | a | b |
@@ -46,7 +46,7 @@ def markdown_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:
-    """The same for a terminal.
+    """Return a header and rows of cells as a table for a terminal.
 
     >>> print(text_table([["test", "Z"], ["a", "10"]]))
     test  Z
@@ -57,7 +57,7 @@ def text_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def three_digits(value: float) -> str:
-    """A time for a table: three digits, none beyond the hundredths.
+    """Return a number for a table, such as a time in seconds: three digits, none beyond the hundredths.
 
     >>> three_digits(4891.2), three_digits(17.83), three_digits(0.4431), three_digits(5.7e-6), three_digits(math.nan)
     ('4890', '17.8', '0.44', '0', '')
@@ -68,7 +68,7 @@ def three_digits(value: float) -> str:
 
 
 def at_most(z: float, most: float) -> str:
-    """A Z, or that it is more than can be shown.
+    """Return a significance Z, or that it is at least the largest that can be shown.
 
     >>> at_most(2.345, 3.0), at_most(3.0, 3.0), at_most(-0.001, 3.0)
     ('2.35', '≥ 3.00', '0.00')
@@ -77,12 +77,12 @@ def at_most(z: float, most: float) -> str:
 
 
 def is_beyond(z: float, most: float) -> bool:
-    """Whether a Z is the last that can be shown."""
+    """Whether a significance Z reaches the largest that can be shown."""
     return z >= most - 1e-9
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things.
+    """Return a number of things, in the plural where it has to be.
 
     >>> count(1, "toy"), count(2, "toy")
     ('1 toy', '2 toys')
@@ -91,12 +91,12 @@ def count(number: int, noun: str) -> str:
 
 
 def joined(items: Sequence[str]) -> str:
-    """The first items in a row, and how many more there are."""
+    """Return the first items between commas, and how many more there are."""
     return ", ".join(items[:LISTED]) + (f" and {len(items) - LISTED} more" if len(items) > LISTED else "")
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes."""
+    """Return names in quotes between commas, the first ones if there are many."""
     return joined([repr(name) for name in names])
 
 

@@ -1,13 +1,13 @@
-"""How columns are read and worded: any source to arrays of float64, any fault to a message that names it.
+"""Columns of any source as arrays of float64, and the checks that name the columns at fault.
 
-The private half of `sample.py`, shared with the readers: both refuse the same things in the same words.
+`Sample` and the readers of files share these functions, so both refuse the same things in the same words.
 """
 
 from __future__ import annotations
 
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -20,11 +20,11 @@ from lanner.typing import Array
 
 NUMBERS = "biuf"  # numpy's kinds that become float64 without a guess: bool, int, unsigned, float
 
-# From whatever was given to an array, a table of columns and numbers.
+# From whatever was given to arrays of numbers.
 
 
 def as_source(source: Any, label: str) -> Any:
-    """Leave what has columns by name as it is; make an array, maybe a structured one, of the rest."""
+    """Return a source with named columns as it is, and anything else as an array, which may be structured."""
     if isinstance(source, np.ndarray):
         return source
     if isinstance(source, Mapping) or hasattr(source, "column_names") or hasattr(source, "columns"):
@@ -33,7 +33,7 @@ def as_source(source: Any, label: str) -> Any:
 
 
 def column_keys(table: Any, label: str) -> dict[str, Any] | None:
-    """Map the name of each column to its key in the table; None if columns have no names."""
+    """Map the name of each column to its key in the table; None if the columns have no names."""
     if isinstance(table, np.ndarray):
         if table.dtype.names is None:
             return None
@@ -101,11 +101,7 @@ def stack(columns: Mapping[str, Any], label: str) -> Array:
                 f"column {name!r} of {label} has shape {array.shape}, but one number per event is needed: "
                 f"give each of its components as a column of its own"
             )
-    events = len(next(iter(arrays.values())))
-    if any(len(array) != events for array in arrays.values()):
-        lengths = joined([f"{name!r} {len(array)}" for name, array in arrays.items()])
-        raise InputError(f"the columns of {label} differ in length ({lengths}): give one value per event")
-    table: Array = as_table(np.empty((events, len(arrays))), label)
+    table: Array = as_table(np.empty((common_length(arrays, label), len(arrays))), label)
     check_types(arrays, label)  # after the size: a column without rows has no type to speak of
     for j, array in enumerate(arrays.values()):
         table[:, j] = as_float(array)
@@ -121,7 +117,7 @@ def as_float(array: NDArray[Any]) -> Array:
 
 
 def as_weights(weights: ArrayLike, events: int, what: str) -> Array:
-    """The weights of events as float64, checked."""
+    """Return the weights of events as float64, checked."""
     array = as_array(weights, what)
     if array.shape != (events,):
         raise InputError(
@@ -149,19 +145,19 @@ def as_weights(weights: ArrayLike, events: int, what: str) -> Array:
 
 
 def as_names(names: Iterable[str] | str, label: str) -> tuple[str, ...]:
-    """Names of columns as plain strings, each of them once."""
-    listed = (names,) if isinstance(names, str) else tuple(names)
-    for name in listed:
+    """Return names of columns as plain strings; refuse a name that occurs twice."""
+    given = (names,) if isinstance(names, str) else tuple(names)
+    for name in given:
         if not isinstance(name, str):
             raise InputError(f"{label}: the column name {name!r} is no string: give {str(name)!r}")
-    twice = [repr(name) for name, times in Counter(listed).items() if times > 1]
+    twice = [repr(name) for name, times in Counter(given).items() if times > 1]
     if twice:
         raise InputError(f"{label} has more than one column named {joined(twice)}: names must be distinct")
-    return tuple(str(name) for name in listed)  # plain strings, not numpy's
+    return tuple(str(name) for name in given)  # plain strings, not numpy's
 
 
 def read_only(array: Array) -> Array:
-    """The array, which nobody can write to."""
+    """Return a view of the array that nobody can write to."""
     view = np.ascontiguousarray(array).view()  # a view, because the array may be the caller's own
     view.setflags(write=False)
     return view
@@ -178,6 +174,27 @@ def check_known(names: Sequence[str], known: Iterable[str], label: str) -> None:
         raise InputError(
             f"{label} has no column {with_nearest(missing, known)}; choose from its columns: {listed(known) or 'none'}"
         )
+
+
+def common_length(columns: Mapping[str, Sized], label: str) -> int:
+    """Return how many rows the columns have; refuse columns of different lengths."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = joined([f"{name!r} {length}" for name, length in lengths.items()])
+        raise InputError(f"the columns of {label} differ in length ({found}): give one value per event")
+    return next(iter(lengths.values()), 0)
+
+
+def array_problem(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
+    """Say why an array of this type, the events along its first axis, is not one number per event."""
+    if dtype.subdtype is not None:
+        dtype, inner = dtype.subdtype
+        shape = (*shape, *inner)
+    if len(shape) != 1:
+        return f"has shape {shape}"
+    if dtype.kind in NUMBERS:
+        return None
+    return "holds text" if dtype.kind in "SUT" else f"holds values of type {dtype}"
 
 
 def check_types(columns: Mapping[str, NDArray[Any]], label: str) -> None:

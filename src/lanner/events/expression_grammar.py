@@ -2,6 +2,9 @@
 
 Python's parser makes the tree and nothing is ever compiled or run. Whatever the list below does not
 name is refused, so a new kind of node in a later Python is refused too.
+
+The signs &&, || and ! of ROOT are other spellings of `and`, `or` and `not` and bind as loosely as these:
+`!a > b` is `not (a > b)`, where C++ reads `(!a) > b`.
 """
 
 from __future__ import annotations
@@ -53,8 +56,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in 
 
 ALLOWED = (
     "allowed are column names (in backticks if they are no plain words: `p_T [GeV]`), numbers, + - * / // % **, "
-    f"comparisons, and, or, not, &, |, ~, parentheses and the functions {', '.join(FUNCTIONS)}"
+    f"comparisons, and, or, not (or &&, ||, !), &, |, ~, parentheses and the functions {', '.join(FUNCTIONS)}"
 )
+_WORDS = {"&&": " and ", "||": " or ", "!": " not "}  # with blanks, because signs need none around them
+_SIGN = re.compile(r"(&&|\|\||!(?!=))")
 _CALLED = {  # nodes in the words of someone who does not know Python's
     ast.Attribute: "an attribute (a dot after a name)",
     ast.Subscript: "an index in brackets",
@@ -84,11 +89,11 @@ class Place:
 
     def refuse_node(self, node: ast.expr, why: str) -> NoReturn:
         """Raise an `InputError` that points at a node."""
-        self.refuse(*self._span(node), why)
+        self.refuse(*_span(node), why)
 
     def name(self, node: ast.Name) -> str:
         """Return the name as it is written: Python's parser would turn a micro sign into a Greek mu."""
-        start, stop = self._span(node)
+        start, stop = _span(node)
         written = self.text[start:stop]
         if "`" not in written:
             return written
@@ -98,18 +103,34 @@ class Place:
 
     def ticked(self, node: ast.Name) -> bool:
         """Whether a name is written in backticks, so that it can only be a column's."""
-        return self.text[self._span(node)[0]] == "`"
-
-    def _span(self, node: ast.expr) -> tuple[int, int]:
-        source = masked(self.text).encode()  # the parser counts bytes
-        stop = node.col_offset if node.end_col_offset is None else node.end_col_offset
-        return len(source[: node.col_offset].decode()), len(source[:stop].decode())
+        return self.text[node.col_offset] == "`"
 
 
-def masked(text: str) -> str:
-    """Make a line of the same length that Python can parse: backticked names become underscores."""
+def _span(node: ast.expr) -> tuple[int, int]:
+    """Return where a node of a parsed text begins and ends in that text."""
+    assert node.end_col_offset is not None  # nodes of the parser have one
+    return node.col_offset, node.end_col_offset
+
+
+def _masked(text: str) -> str:
+    """Make one line of a text, of the same length: blanks for all white space, underscores for names in backticks."""
     line = re.sub(r"\s", " ", text)
     return re.sub(r"`[^`]+`", lambda ticked: "_" * len(ticked[0]), line)
+
+
+def _in_words(line: str) -> tuple[str, list[tuple[int, int]]]:
+    """Write the signs &&, || and ! as words; return where in the line each character of the result comes from.
+
+    >>> _in_words("!a")
+    (' not a', [(0, 1), (0, 1), (0, 1), (0, 1), (0, 1), (1, 2)])
+    """
+    words, spans, at = "", [], 0
+    for piece in _SIGN.split(line):
+        end = at + len(piece)
+        words += _WORDS.get(piece, piece)
+        spans += [(at, end)] * len(_WORDS[piece]) if piece in _WORDS else [(k, k + 1) for k in range(at, end)]
+        at = end
+    return words, spans
 
 
 def parse(text: str, label: str) -> tuple[ast.expr, tuple[str, ...]]:
@@ -118,7 +139,7 @@ def parse(text: str, label: str) -> tuple[ast.expr, tuple[str, ...]]:
         raise InputError(f"the {label} is a {type(text).__name__} ({text!r:.50}): give a text such as 'mll > 100'")
     if len(text) > LONGEST:
         raise InputError(f"the {label} has {len(text)} characters, but at most {LONGEST} are read: shorten it")
-    place, line = Place(text, label), masked(text)
+    place, line = Place(text, label), _masked(text)
     if not line.strip():
         raise InputError(f"the {label} is empty: give a text such as 'mll > 100', or leave it out")
     for sign, why in (
@@ -134,27 +155,37 @@ def parse(text: str, label: str) -> tuple[ast.expr, tuple[str, ...]]:
 
 
 def _tree(line: str, place: Place) -> ast.expr:
-    lead = len(line) - len(line.lstrip())  # blanks in front would be an indentation
+    """Parse a line; the nodes say where they stand in the text, in characters."""
+    words, spans = _in_words(line)
+    lead = len(words) - len(words.lstrip())  # blanks in front would be an indentation
+    words, spans = words.strip(), spans[lead : len(words.rstrip())]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd literals, which are refused, or plain enough
-            tree = ast.parse(line.strip(), mode="eval").body
+            tree = ast.parse(words, mode="eval").body
     except SyntaxError as error:
-        start, stop = lead + max(0, (error.offset or 1) - 1), lead + max(0, (error.end_offset or 0) - 1)
-        place.refuse(start, stop, error.msg.partition(". ")[0] + _spelling(line))
+        # An offset of 0 is the parser's word for the end of the text.
+        first = min((error.offset or len(words)) - 1, len(words) - 1)
+        last = min(max((error.end_offset or 0) - 2, first), len(words) - 1)
+        place.refuse(spans[first][0], spans[last][1], error.msg.partition(". ")[0] + _advice(words, error.offset))
     except (ValueError, MemoryError, RecursionError) as error:
         place.refuse(0, 1, f"it is nested too deeply, or no proper text ({str(error) or type(error).__name__})")
+    # The parser counts bytes.
+    spans = [span for character, span in zip(words, spans, strict=True) for _ in character.encode()]
     for node in ast.walk(tree):
-        if isinstance(node, ast.expr):
-            node.col_offset += lead
-            node.end_col_offset = None if node.end_col_offset is None else node.end_col_offset + lead
+        if isinstance(node, ast.expr) and node.end_col_offset is not None:
+            node.col_offset, node.end_col_offset = spans[node.col_offset][0], spans[node.end_col_offset - 1][1]
     return tree
 
 
-def _spelling(line: str) -> str:
-    if "&&" in line or "||" in line or "!" in line.replace("!=", ""):
-        return " (write 'and' for &&, 'or' for ||, 'not' for !)"
-    return " (to compare, write ==)" if re.search(r"[^=<>!]=[^=]", line) else ""
+def _advice(words: str, offset: int | None) -> str:
+    """Say what may have been meant where Python's parser gave up."""
+    if not offset:
+        return " (something is missing at the end)"
+    before, after = words[: offset - 1].split(), words[offset - 1 :].split()
+    if "not" in (*before[-1:], *after[:1]):
+        return " (put 'not', or !, and what it negates in parentheses; 'not equal' is !=)"
+    return " (to compare, write ==)" if re.search(r"[^=<>!]=[^=]", words) else ""
 
 
 def _check(node: ast.expr, place: Place, names: dict[str, None], depth: int) -> None:

@@ -1,4 +1,4 @@
-"""`Expression`: a formula over columns, from a text that nobody has to trust.
+"""`Expression`: a formula over columns, safe to evaluate whoever wrote its text.
 
 numpy evaluates the checked tree node by node; nothing is compiled or run, so the worst that a hostile
 text can do is to be refused. Numbers are float64 throughout, which is also why `9**9**9` is infinity at
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.events.columns import NUMBERS, as_float, check_known
+from lanner.events.columns import array_problem, as_float, check_known, common_length
 from lanner.events.expression_grammar import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC, SHOWN, Place, parse
 
 Values = NDArray[np.float64] | NDArray[np.bool_]
@@ -26,7 +26,21 @@ Values = NDArray[np.float64] | NDArray[np.bool_]
 class Expression:
     """A formula over columns, made with `Expression.parse`.
 
-    >>> cut = Expression.parse("mll > 100 and `p_T [GeV]` > 20")
+    It may have names of columns, in backticks where they are no plain words, numbers, + - * / // % **, comparisons,
+    `and`, `or`, `not` or the signs &&, ||, ! for them, &, |, ~, parentheses and functions such as sqrt and arctan2.
+
+    Attributes
+    ----------
+    text : str
+        The formula as it was written.
+    names : tuple of str
+        The columns that it needs, each once.
+    label : str
+        What error messages call it.
+
+    Examples
+    --------
+    >>> cut = Expression.parse("mll > 100 && `p_T [GeV]` > 20")
     >>> cut.names
     ('mll', 'p_T [GeV]')
     >>> cut.evaluate({"mll": np.array([90, 110]), "p_T [GeV]": np.array([30.0, 40.0])})
@@ -40,28 +54,74 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str, *, label: str = "expression") -> Expression:
-        """Check a text and keep its tree; `label` is what error messages call it."""
+        """Check a text and make an expression of it.
+
+        Parameters
+        ----------
+        text : str
+            The formula.
+        label : str, default "expression"
+            What error messages call it.
+
+        Returns
+        -------
+        Expression
+            The formula, to be evaluated on columns.
+
+        Raises
+        ------
+        InputError
+            If the text has anything but what is allowed; the message points at it.
+        """
         tree, names = parse(text, label)
         return cls(text, names, label, tree)
 
     def evaluate(self, columns: Mapping[str, NDArray[Any]]) -> Values:
-        """Return one number (float64) or one condition (bool) per row.
+        """Return one number or one condition per row.
 
         A division by zero gives infinity and the root of a negative number NaN, as in numpy; every
         comparison with NaN is false, except `!=`.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray
+            One number or condition per row, by the name of the column. All have the same length.
+
+        Returns
+        -------
+        ndarray of float or bool
+            The value in each row.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or holds no numbers, or if a number stands where a condition is needed.
         """
         check_known(self.names, columns, f"the table for the {self!s}")
         values = {name: _operand(columns[name], f"column {name!r} of the {self!s}") for name in self.names}
-        lengths = {name: len(column) for name, column in (values or columns).items()}
-        if len(set(lengths.values())) > 1:
-            sizes = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
-            raise InputError(f"the columns of the {self!s} differ in length ({sizes}): give one value per event")
+        rows = common_length(values or columns, f"the {self!s}")
         with np.errstate(all="ignore"):
             result = _evaluate(self._tree, values, Place(self.text, self.label))
-        return np.array(np.broadcast_to(result, next(iter(lengths.values())))) if lengths else np.asarray(result)
+        return np.array(np.broadcast_to(result, rows)) if columns else np.asarray(result)
 
     def select(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        """Return for each row whether the expression holds; refuse an expression that yields numbers."""
+        """Return for each row whether the expression holds.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray
+            As for `evaluate`.
+
+        Returns
+        -------
+        ndarray of bool
+            True where the expression holds.
+
+        Raises
+        ------
+        InputError
+            If the expression yields numbers, and for the reasons that `evaluate` has.
+        """
         rows = self.evaluate(columns)
         if rows.dtype.kind != "b":
             raise InputError(
@@ -86,18 +146,16 @@ def _parsed(text: str, label: str) -> Expression:
 
 def _operand(column: Any, what: str) -> Values:
     array = np.asanyarray(column)
-    if array.ndim != 1 or array.dtype.kind not in NUMBERS:
-        raise InputError(
-            f"{what} has shape {array.shape} and type {array.dtype}, but one number per event is needed: "
-            f"use another column"
-        )
+    problem = array_problem(array.dtype, array.shape)
+    if problem is not None:
+        raise InputError(f"{what} {problem}, but one number per event is needed: use another column")
     # A masked condition is neither true nor false: as a number it is NaN, which every comparison refuses.
     plain = array.dtype.kind == "b" and not isinstance(array, np.ma.MaskedArray)
     return np.asarray(array, dtype=np.bool_) if plain else as_float(array)
 
 
 def _evaluate(node: ast.expr, columns: Mapping[str, Values], place: Place) -> Any:
-    """Return the value of a node that `_grammar.parse` has let through."""
+    """Return the value of a node that the grammar has let through."""
 
     def number(part: ast.expr) -> Any:
         return np.asarray(_evaluate(part, columns, place), dtype=np.float64)  # conditions count as 0 and 1
@@ -144,4 +202,4 @@ def _evaluate(node: ast.expr, columns: Mapping[str, Values], place: Place) -> An
         case ast.Call(func=ast.Name(id=name), args=parts):
             return np.asarray(FUNCTIONS[name](*map(number, parts)))
         case _:
-            raise AssertionError(f"_grammar.parse let a {type(node).__name__} through")
+            raise AssertionError(f"the grammar let a {type(node).__name__} through")

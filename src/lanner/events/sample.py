@@ -1,6 +1,6 @@
-"""`Sample`: events as rows of named numbers, with weights or without, checked once at the door.
+"""`Sample`: events as rows of named numbers, with weights or without, checked once when it is made.
 
-What comes after may rely on it: float64, C-contiguous, finite, read-only, at least one event and one
+All other code relies on what is checked here: float64, C-contiguous, finite, read-only, at least one event and one
 feature, distinct names, a positive total weight.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lanner._util.text import LISTED, count, joined, listed, with_nearest
+from lanner._util.text import LISTED, count, joined, listed
 from lanner.errors import InputError
 from lanner.events.columns import (
     as_array,
@@ -36,17 +36,43 @@ from lanner.typing import Array
 class Sample:
     """Events (rows), their features (named columns) and, for simulated events, their weights.
 
-    Usually made with `Sample.of`. The arrays are read-only views: nothing is copied unless the type
-    or the memory layout has to change, and the caller's own arrays stay writeable.
+    Usually made with `Sample.of`, which takes more kinds of tables. The arrays are read-only views: nothing is
+    copied unless the type or the memory layout has to change, and the caller's own arrays stay writeable.
 
-    >>> Sample([[1.0, 2.0], [3.0, 4.0]], ("pt", "eta"))
+    Parameters
+    ----------
+    features : array_like of shape (events, features)
+        One row per event, finite numbers in any units. Kept as a C-contiguous array of float64.
+    names : iterable of str
+        One name per feature, all different.
+    weights : array_like of shape (events,) or None, default None
+        One weight per event. Weights may be negative, their sum has to be positive. None gives every event the
+        weight 1.
+    label : str, default "sample"
+        What error messages call the sample. It is not kept.
+
+    Raises
+    ------
+    InputError
+        If the table has no events or no features, values that are not finite real numbers, or names or weights that
+        do not fit it.
+
+    See Also
+    --------
+    Sample.of : Make a sample of an array, a data frame, named columns or another sample.
+    read_sample : Read a sample from files, with a selection and formulas.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> lanner.Sample([[1.0, 2.0], [3.0, 4.0]], ("pt", "eta"))
     Sample(2 events, 2 features: pt, eta; unweighted)
     """
 
     features: Array
     names: tuple[str, ...]
     weights: Array | None = None
-    label: InitVar[str] = field(default="sample", kw_only=True)  # how error messages call the sample
+    label: InitVar[str] = field(default="sample", kw_only=True)
 
     def __post_init__(self, label: str) -> None:
         table = as_table(as_array(self.features, label), label)
@@ -74,27 +100,47 @@ class Sample:
         weights: ArrayLike | str | None = None,
         label: str = "sample",
     ) -> Sample:
-        """Make a sample from an array, a list, named columns, a data frame or another sample.
+        """Make a sample of an array, a list, named columns, a data frame or another sample.
 
         Parameters
         ----------
-        source : array (events, features) or (events,), list of rows, structured array, mapping of
-            names to columns, pandas or polars data frame, pyarrow table, or `Sample`
-        names : which columns to take, in this order, if the source names its columns; otherwise the
-            names to give them (default ``x0, x1, ...``)
-        weights : one weight per event, or the name of the column that holds them, which is then not
-            a feature; a `Sample` keeps its weights unless others are given
-        label : what error messages call this sample
+        source : array_like, dict, data frame, table or Sample
+            An array (events, features) or (events,), a list of rows, a structured array, a mapping of names to
+            columns, a pandas or polars data frame, a pyarrow table, or a `Sample`.
+        names : str or iterable of str or None, default None
+            Which columns to take, in this order, if the source names its columns; otherwise the names to give
+            them. None takes all columns, and calls them ``x0, x1, ...`` if they have no names.
+        weights : array_like or str or None, default None
+            One weight per event, or the name of the column that holds them, which is then not a feature. None means
+            no weights; a `Sample` keeps its own.
+        label : str, default "sample"
+            What error messages call the sample.
 
-        >>> Sample.of({"pt": [40, 50], "w": [0.5, 2.0]}, weights="w")
+        Returns
+        -------
+        Sample
+            The events. A `Sample` is returned as it is if neither names nor weights are given.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, or for the reasons that `Sample` itself has.
+
+        See Also
+        --------
+        read_sample : Take a selection, formulas and files as well.
+
+        Examples
+        --------
+        >>> import lanner
+        >>> lanner.Sample.of({"pt": [40, 50], "w": [0.5, 2.0]}, weights="w")
         Sample(2 events, 1 feature: pt; total weight 2.5)
         """
         if isinstance(source, Sample):
             if names is None and weights is None:
                 return source
             weights = source.weights if weights is None else weights
-            columns = zip(source.names, source.features.T, strict=True)
-            source = dict(columns) if source.named else source.features
+            source = as_columns(source)
         weight_column = weights if isinstance(weights, str) else None
         chosen = None if names is None else as_names(names, label)
         table = as_source(source, label)
@@ -141,30 +187,94 @@ class Sample:
 
     @property
     def dimensions(self) -> int:
-        """Number of features."""
+        """Number of features.
+
+        Returns
+        -------
+        int
+            The number of columns, weights not counted.
+
+        Examples
+        --------
+        >>> Sample.of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).dimensions
+        2
+        """
         return int(self.features.shape[1])
 
     @property
     def named(self) -> bool:
-        """Whether the columns have names of their own, not the default ``x0, x1, ...``."""
+        """Whether the columns have names of their own, not the default ``x0, x1, ...``.
+
+        Returns
+        -------
+        bool
+            False for the default names, in which case `match_columns` matches columns by position.
+
+        Examples
+        --------
+        >>> Sample.of([1.0, 2.0]).named, Sample.of({"pt": [1.0, 2.0]}).named
+        (False, True)
+        """
         return self.names != default_names(self.dimensions)
 
     @property
     def total_weight(self) -> float:
-        """Sum of the weights; the number of events if there are none."""
+        """Sum of the weights.
+
+        Returns
+        -------
+        float
+            The sum; without weights, the number of events.
+
+        Examples
+        --------
+        >>> Sample.of([1.0, 2.0], weights=[0.5, 2.0]).total_weight, Sample.of([1.0, 2.0]).total_weight
+        (2.5, 2.0)
+        """
         return float(len(self)) if self.weights is None else float(self.weights.sum())
 
     @property
     def worth(self) -> float:
-        """(sum w)^2 / sum w^2: how many events without weights would fluctuate as little (Kish)."""
+        """Effective number of events, after Kish: (sum w)^2 / sum w^2.
+
+        So many events without weights fluctuate, relative to their number, as much as these do.
+
+        Returns
+        -------
+        float
+            The effective number; without weights, the number of events.
+
+        Examples
+        --------
+        >>> Sample.of([1.0, 2.0, 3.0], weights=[1.0, 1.0, 2.0]).worth
+        2.6666666666666665
+        """
         if self.weights is None:
             return float(len(self))
         w = self.weights / np.abs(self.weights).max()  # squares of very small or large weights would not fit
         return float(w.sum() ** 2 / (w @ w))
 
     def take(self, rows: slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]) -> Sample:
-        """Return the sample of these rows, given as positions, a mask or a slice.
+        """Return the sample of some of the rows.
 
+        Parameters
+        ----------
+        rows : slice, sequence of int, or array of int or bool
+            Positions in the order wanted, a mask with one condition per event, or a slice.
+
+        Returns
+        -------
+        Sample
+            These events with their weights and names. A slice of neighbouring rows is not copied.
+
+        Raises
+        ------
+        InputError
+            If a position is not there, a mask has another length, no row is left, or the weights of these rows do
+            not have a positive sum.
+
+        Examples
+        --------
         >>> Sample.of([1.0, 2.0, 3.0]).take([2, 0]).features.ravel().tolist()
         [3.0, 1.0]
         """
@@ -182,50 +292,14 @@ class Sample:
         return Sample(features, self.names, weights, label="the selection of rows")
 
 
+def as_columns(sample: Sample) -> dict[str, Array] | Array:
+    """Return the features as somebody else would hand them over: by name, or as an array if they have no names."""
+    return dict(zip(sample.names, sample.features.T, strict=True)) if sample.named else sample.features
+
+
 def default_names(dimensions: int) -> tuple[str, ...]:
     """Return the names of columns that came without any: ``x0, x1, ...``."""
     return tuple(f"x{column}" for column in range(dimensions))
-
-
-def match_columns(reference: Sample, data: Sample, *, labels: tuple[str, str] = ("reference", "data")) -> Sample:
-    """Return `data` with its columns in the order of `reference`, matched by name.
-
-    If only one of the two has names, columns are matched by position: unnamed data take the names of
-    the reference, and named data keep theirs beside an unnamed reference.
-
-    >>> reference = Sample.of({"pt": [1, 2], "eta": [3, 4]})
-    >>> match_columns(reference, Sample.of({"eta": [5, 6], "pt": [7, 8]})).names
-    ('pt', 'eta')
-    """
-    return match_names(reference.names, data, labels=labels)
-
-
-def match_names(names: tuple[str, ...], data: Sample, *, labels: tuple[str, str]) -> Sample:
-    """Do the same as `match_columns` for a reference of which only the names are at hand."""
-    reference_label, data_label = labels
-    if data.names == names:
-        return data
-    if set(data.names) == set(names):
-        position = {name: column for column, name in enumerate(data.names)}
-        ordered = data.features[:, [position[name] for name in names]]
-        return Sample(ordered, names, data.weights, label=data_label)
-
-    reference_named = names != default_names(len(names))
-    if reference_named != data.named:
-        if len(names) == data.dimensions:
-            return data if data.named else Sample(data.features, names, data.weights, label=data_label)
-        raise InputError(
-            f"{data_label} has {count(data.dimensions, 'column')} "
-            f"({listed(data.names) if data.named else 'without names'}), {reference_label} has {len(names)} "
-            f"({listed(names) if reference_named else 'without names'}): give both the same features"
-        )
-    missing = [name for name in names if name not in data.names]
-    extra = [name for name in data.names if name not in names]
-    raise InputError(
-        f"{data_label} does not have the columns of {reference_label} "
-        f"(missing: {with_nearest(missing, extra) or 'none'}; extra: {listed(extra) or 'none'}): "
-        f"rename them, or select the same features of both with names=[...]"
-    )
 
 
 def check_varies(sample: Sample, label: str) -> None:

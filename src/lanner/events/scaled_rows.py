@@ -1,4 +1,4 @@
-"""Events of which rows are asked for: an array, or several tables that are scaled as they are read."""
+"""`ScaledRows`: the rows of several tables as one table in scaled units, computed when they are asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanner.typing import Array
 
 
 class Rows(Protocol):
-    """Events, a row each: an array, or what makes rows when they are needed."""
+    """Events, one per row: an array, or an object that computes the rows asked for."""
 
     def __len__(self) -> int: ...
 

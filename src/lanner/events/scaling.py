@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lanner.errors import InputError
-from lanner.events.sample import Sample, match_names
+from lanner.events.matching import match_names
+from lanner.events.sample import Sample
 from lanner.typing import Array
 
 RULES = (None, "standard", "authors")
@@ -24,9 +25,35 @@ RULES = (None, "standard", "authors")
 class Scaling:
     """A shift and a scale per feature: scaled = (x - shift) / scale.
 
-    >>> scaling = Scaling.learn(Sample.of({"pt": [10.0, 20.0, 30.0]}), "standard")
-    >>> float(scaling.shift[0]), scaling.apply([[20.0]]).tolist()
-    (20.0, [[0.0]])
+    Usually made with `Scaling.learn`. Every parameter is an attribute of the same name; arrays are read-only.
+
+    Parameters
+    ----------
+    shift : array_like of shape (features,)
+        What is subtracted, in the units of each feature.
+    scale : array_like of shape (features,)
+        What is divided by, in the units of each feature, positive.
+    rule : {None, "standard", "authors"}
+        How the numbers were learned, see `Scaling.learn`.
+    names : iterable of str
+        The names of the features.
+
+    Raises
+    ------
+    InputError
+        If the rule is unknown, or the numbers are not finite, not positive or not one per feature.
+
+    See Also
+    --------
+    Scaling.learn : Learn shift and scale from a reference sample.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> reference = lanner.Sample.of({"pt": [10.0, 20.0, 30.0]})
+    >>> scaling = lanner.Scaling.learn(reference, "standard")
+    >>> scaling.shift.tolist(), scaling.apply([[20.0]]).tolist()
+    ([20.0], [[0.0]])
     """
 
     shift: Array
@@ -59,14 +86,34 @@ class Scaling:
     def learn(cls, reference: Sample, rule: str | None = "standard", *, label: str = "reference") -> Scaling:
         """Learn the scaling of a sample: the reference, never the data under test.
 
+        Weights do not enter: a scaling is a choice of units.
+
         Parameters
         ----------
-        reference : the sample that sets the units
-        rule : None leaves every column as it is; "standard" subtracts the mean and divides by the
-            standard deviation; "authors" does what the paper's authors do: a column with negative
-            values is standardised, another with a maximum above 1 is divided by its mean, and the
-            rest stays as it is
-        label : what error messages call the sample
+        reference : Sample
+            The sample that sets the units.
+        rule : {None, "standard", "authors"}, default "standard"
+            None leaves every column as it is. "standard" subtracts the mean and divides by the standard deviation.
+            "authors" does what the paper's authors do: a column with negative values is standardised, another
+            with a maximum above 1 is divided by its mean, and the rest stays as it is.
+        label : str, default "reference"
+            What error messages call the sample.
+
+        Returns
+        -------
+        Scaling
+            The scaling with the names of the sample.
+
+        Raises
+        ------
+        InputError
+            If the rule is unknown, or a column that has to be standardised does not vary.
+
+        Examples
+        --------
+        >>> sample = Sample.of({"eta": [-1.0, 3.0], "pt": [1.0, 3.0], "tag": [0.25, 1.0]})
+        >>> Scaling.learn(sample, "authors").apply(sample.features).tolist()
+        [[-1.0, 0.5, 0.25], [1.0, 1.5, 1.0]]
         """
         _check_rule(rule)
         shift, scale = np.zeros(reference.dimensions), np.ones(reference.dimensions)
@@ -79,22 +126,111 @@ class Scaling:
         return cls(shift, scale, rule, reference.names)
 
     def apply(self, features: ArrayLike) -> Array:
-        """Return the scaled features, a new array (events, features): (x - shift) / scale."""
+        """Return features in the units of the scaling: (x - shift) / scale.
+
+        Parameters
+        ----------
+        features : array_like of shape (events, features)
+            Features in their own units, in the order of `names`.
+
+        Returns
+        -------
+        ndarray of shape (events, features)
+            The scaled features, in a new array.
+
+        Raises
+        ------
+        InputError
+            If the array does not have a column for each name.
+
+        See Also
+        --------
+        Scaling.inverse : The way back.
+
+        Examples
+        --------
+        >>> Scaling([20.0], [10.0], "standard", ["pt"]).apply([[40.0]]).tolist()
+        [[2.0]]
+        """
         scaled: Array = (self._table(features) - self.shift) / self.scale
         return scaled
 
     def inverse(self, scaled: ArrayLike) -> Array:
-        """Return features in their own units again: scaled * scale + shift."""
+        """Return features in their own units again: scaled * scale + shift.
+
+        Parameters
+        ----------
+        scaled : array_like of shape (events, features)
+            Scaled features, such as `apply` returns.
+
+        Returns
+        -------
+        ndarray of shape (events, features)
+            Features in their own units, in a new array.
+
+        Raises
+        ------
+        InputError
+            If the array has another shape.
+
+        See Also
+        --------
+        Scaling.apply : The way there.
+
+        Examples
+        --------
+        >>> Scaling([20.0], [10.0], "standard", ["pt"]).inverse([[2.0]]).tolist()
+        [[40.0]]
+        """
         features: Array = self._table(scaled) * self.scale + self.shift
         return features
 
     def apply_sample(self, sample: Sample, *, label: str = "sample") -> Sample:
-        """Return the sample scaled, its columns matched to the scaling's as `match_columns` does."""
+        """Return a sample in the units of the scaling, its columns matched by name.
+
+        Parameters
+        ----------
+        sample : Sample
+            The events; columns may stand in another order, and without names they are matched by position.
+        label : str, default "sample"
+            What error messages call the sample.
+
+        Returns
+        -------
+        Sample
+            The scaled events with their weights, the columns in the order of `names`.
+
+        Raises
+        ------
+        InputError
+            If the sample does not have the columns of the scaling.
+
+        Examples
+        --------
+        >>> scaling = Scaling([20.0, 0.0], [10.0, 1.0], "standard", ["pt", "eta"])
+        >>> scaling.apply_sample(Sample.of({"eta": [1.5], "pt": [40.0]})).features.tolist()
+        [[2.0, 1.5]]
+        """
         matched = match_names(self.names, sample, labels=("the scaling", label))
         return Sample(self.apply(matched.features), matched.names, matched.weights, label=label)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, from which `from_dict` gets back the same bits."""
+        """Return plain values for JSON, from which `from_dict` gets back the same bits.
+
+        Returns
+        -------
+        dict
+            The keys ``rule``, ``names``, ``shift`` and ``scale``.
+
+        See Also
+        --------
+        Scaling.from_dict : The way back.
+
+        Examples
+        --------
+        >>> Scaling([20.0], [10.0], "standard", ["pt"]).to_dict()
+        {'rule': 'standard', 'names': ['pt'], 'shift': [20.0], 'scale': [10.0]}
+        """
         return {
             "rule": self.rule,
             "names": list(self.names),
@@ -104,7 +240,32 @@ class Scaling:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Scaling:
-        """Rebuild a scaling from what `to_dict` returned."""
+        """Rebuild a scaling from what `to_dict` returned.
+
+        Parameters
+        ----------
+        plain : dict
+            The keys ``rule``, ``names``, ``shift`` and ``scale``; others are ignored.
+
+        Returns
+        -------
+        Scaling
+            The same scaling, to the last bit.
+
+        Raises
+        ------
+        InputError
+            If a key is missing or its value cannot be used.
+
+        See Also
+        --------
+        Scaling.to_dict : The way there.
+
+        Examples
+        --------
+        >>> Scaling.from_dict({"rule": None, "names": ["pt"], "shift": [0.0], "scale": [1.0]})
+        Scaling(None; pt)
+        """
         needed = ("shift", "scale", "rule", "names")
         missing = [key for key in needed if key not in plain]
         if missing:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lanner.errors import InputError
 from lanner.events.io import columns_of, read_sample
-from lanner.events.io.collection import Collection
+from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.root import _edges
 
 COLUMNS = {
@@ -150,9 +150,9 @@ def test_a_file_larger_than_the_budget_is_read_in_chunks_that_fit(make, tmp_path
     assert (tmp_path / "a.root").stat().st_size > 1.5 * budget
 
     sizes = []
-    add = Collection.add
+    add = SampleBuilder.add
     monkeypatch.setattr(
-        Collection,
+        SampleBuilder,
         "add",
         lambda self, chunk: (sizes.append(sum(column.nbytes for column in chunk.values())), add(self, chunk))[1],
     )

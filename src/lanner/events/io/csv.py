@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,7 +17,7 @@ from lanner._util.text import joined
 from lanner.errors import InputError
 from lanner.events.columns import as_names
 from lanner.events.io.parquet import as_numpy
-from lanner.events.io.table import Chunk, Table, guarded, reading, refuse_inside
+from lanner.events.io.table import Chunk, Table, refuse_inside
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _CONDITION = re.compile(r"true|false", re.IGNORECASE)
@@ -38,18 +39,14 @@ class _Layout:
 def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     """Open a file of delimited text, compressed with gzip or not."""
     refuse_inside(path, inside, "a text file")
-    with reading(path, "CSV"):
-        layout = _layout(path)
+    layout = _layout(path)
 
     def problem(name: str) -> str | None:
         kind = layout.kinds[name]
         return None if kind in ("number", "condition") else kind
 
-    def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
-        return guarded(_chunks(path, layout, names, size), path, "CSV")
-
     # pandas writes its row numbers under an empty name.
-    yield Table(str(path), layout.names, problem, chunks, hidden=frozenset({""}))
+    yield Table(str(path), layout.names, problem, partial(_chunks, path, layout), hidden=frozenset({""}))
 
 
 def _opened(path: Path) -> TextIO:

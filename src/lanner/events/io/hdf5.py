@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lanner._util.text import listed, with_nearest
 from lanner.errors import InputError
-from lanner.events.columns import as_names
-from lanner.events.io.table import Chunk, Table, array_problem, guarded, reading, rows_per_chunk, sliced, steps
+from lanner.events.columns import array_problem, as_names
+from lanner.events.io.table import Chunk, Table, by_columns, table_by_rows
 from lanner.events.sample import default_names
 
 
@@ -19,15 +20,15 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     """Open a group or a dataset of an HDF5 file; the root, or what alone is in it, if none is named."""
     import h5py
 
-    with reading(path, "HDF5"):
-        file = h5py.File(path, "r")
-    with file:
-        with reading(path, "HDF5"):
-            node = _descend(_find(file, path, inside), path)
-            what = f"{path}:{node.name.strip('/')}".rstrip(":")
-            make = _group if _is_group(node) else _compound if node.dtype.names else _array
-            table = make(node, path, what)
-        yield table
+    with h5py.File(path, "r") as file:
+        node = _descend(_find(file, path, inside), path)
+        make = _group if _is_group(node) else _compound if node.dtype.names else _array
+        yield make(node, _what(path, node))
+
+
+def _what(path: Path, node: Any) -> str:
+    """What messages call a group or dataset."""
+    return f"{path}:{node.name.strip('/')}".rstrip(":")
 
 
 def _is_group(member: Any) -> bool:
@@ -67,10 +68,9 @@ def _descend(node: Any, path: Path) -> Any:
         if any(map(_is_column, members.values())):
             break
         if len(members) != 1:
-            where = f"{path}:{node.name.strip('/')}".rstrip(":")
             example = f"{path}:{next(iter(members), '')}"
             raise InputError(
-                f"{where} has no columns of its own: name a group or table in it, as in {example!r}; "
+                f"{_what(path, node)} has no columns of its own: name a group or table in it, as in {example!r}; "
                 f"there are {listed(members) or 'none'}"
             )
         node = next(iter(members.values()))
@@ -80,41 +80,40 @@ def _descend(node: Any, path: Path) -> Any:
 def _check_pandas(group: Any, path: Path) -> None:
     if "table" not in group:
         raise InputError(
-            f"{path}:{group.name.strip('/')} was written by pandas in its 'fixed' format, which only pandas reads: "
+            f"{_what(path, group)} was written by pandas in its 'fixed' format, which only pandas reads: "
             f"write it with to_parquet, or with to_hdf(..., format='table', data_columns=True)"
         )
 
 
-def _group(group: Any, path: Path, what: str) -> Table:
+def _group(group: Any, what: str) -> Table:
+    """Make a table of a group in which each dataset is a column."""
     datasets = {name: member for name, member in _members(group).items() if not _is_group(member)}
 
     def problem(name: str) -> str | None:
         return array_problem(datasets[name].dtype, datasets[name].shape or ())
 
     def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
-        return guarded(sliced(datasets.__getitem__, names, size, what), path, "HDF5")
+        return by_columns(datasets.__getitem__, names, size, what)
 
     return Table(what, as_names(datasets, what), problem, chunks)
 
 
-def _compound(dataset: Any, path: Path, what: str) -> Table:
+def _compound(dataset: Any, what: str) -> Table:
+    """Make a table of a dataset of records."""
+    hidden = frozenset({"index"} if "pandas_type" in dataset.parent.attrs else ())
+    names = as_names(dataset.dtype.names, what)
+    table = table_by_rows(what, names, dataset, lambda chosen, rows: dataset.fields(list(chosen))[rows], hidden=hidden)
+
     def problem(name: str) -> str | None:
-        why = array_problem(dataset.dtype[name], dataset.shape)
+        why = table.problem(name)
         packed = why is not None and name.startswith("values_block_")
         return f"{why} (pandas packs columns so, unless to_hdf is given data_columns=True)" if packed else why
 
-    def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
-        # Records pass through memory whole, so a chunk has room for all of their fields.
-        step = rows_per_chunk(size, max(len(chosen), dataset.dtype.itemsize // 8))
-        records = (dataset.fields(list(chosen))[rows] for rows in steps(len(dataset), step))
-        return guarded(({name: part[name] for name in chosen} for part in records), path, "HDF5")
-
-    hidden = frozenset({"index"} if "pandas_type" in dataset.parent.attrs else ())
-    return Table(what, as_names(dataset.dtype.names, what), problem, chunks, hidden=hidden)
+    return replace(table, problem=problem)
 
 
-def _array(dataset: Any, path: Path, what: str) -> Table:
-    """Read a dataset of one dimension as a column, of two as a table without names."""
+def _array(dataset: Any, what: str) -> Table:
+    """Make a table of a dataset of numbers: of one dimension a column, of two a table without names."""
     if dataset.ndim not in (1, 2) or array_problem(dataset.dtype, dataset.shape[:1]):
         raise InputError(
             f"{what} has shape {dataset.shape} and type {dataset.dtype}, but a table of numbers (events, features) "
@@ -122,10 +121,4 @@ def _array(dataset: Any, path: Path, what: str) -> Table:
         )
     named = dataset.ndim == 1
     names = (dataset.name.rpartition("/")[2],) if named else default_names(dataset.shape[1])
-
-    def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
-        parts = (dataset[rows] for rows in steps(len(dataset), rows_per_chunk(size, len(names))))
-        tables = (part.reshape(len(part), -1) for part in parts)
-        return guarded(({name: table[:, names.index(name)] for name in chosen} for table in tables), path, "HDF5")
-
-    return Table(what, names, lambda name: None, chunks, named=named)
+    return table_by_rows(what, names, dataset, lambda chosen, rows: dataset[rows], named=named)

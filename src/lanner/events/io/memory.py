@@ -8,18 +8,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lanner.events.columns import as_array, as_names, as_source, as_table, check_types, column_keys
-from lanner.events.io.table import Chunk, Table, array_problem, sliced
-from lanner.events.sample import Sample, default_names
+from lanner.events.columns import array_problem, as_array, as_source, as_table, check_types, column_keys
+from lanner.events.io.table import Chunk, Table, by_columns
+from lanner.events.sample import Sample, as_columns, default_names
 
-WEIGHTS = "\0weights"  # the column of weights that came apart from the table; no table has this name
+WEIGHTS = "\0weights"  # weights that were given beside a table are its column of this name, which no other has
 
 
 def table_of(source: Any, weights: Any, label: str) -> Table:
     """Make a table of an array, named columns, a data frame or a `Sample`, with weights beside it or none."""
     if isinstance(source, Sample):
-        weights = source.weights if weights is None else weights
-        source = dict(zip(source.names, source.features.T, strict=True)) if source.named else source.features
+        source = as_columns(source)
     table = as_source(source, label)
     keys = column_keys(table, label)
     arrays: Mapping[str, NDArray[Any]]
@@ -28,7 +27,7 @@ def table_of(source: Any, weights: Any, label: str) -> Table:
         arrays = dict(zip(default_names(array.shape[1]), array.T, strict=True))
     else:
         arrays = {name: as_array(table[key], f"column {name!r} of {label}") for name, key in keys.items()}
-    names = as_names(arrays, label)
+    names = tuple(arrays)
     if weights is not None:
         arrays = {**arrays, WEIGHTS: as_array(weights, f"the weights of {label}")}
 
@@ -39,6 +38,6 @@ def table_of(source: Any, weights: Any, label: str) -> Table:
         return array_problem(array.dtype, array.shape)
 
     def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
-        return sliced(arrays.__getitem__, chosen, size, label)
+        return by_columns(arrays.__getitem__, chosen, size, label)
 
     return Table(label, names, problem, chunks, named=keys is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,9 @@ from numpy.typing import NDArray
 from lanner._util.machine import megabytes
 from lanner._util.text import listed
 from lanner.errors import InputError, MemoryBudgetError
-from lanner.events.columns import as_names, check_known
+from lanner.events.columns import array_problem, as_names, check_known
 from lanner.events.io.memory import table_of
-from lanner.events.io.table import (
-    SHARE,
-    Chunk,
-    Table,
-    array_problem,
-    guarded,
-    reading,
-    refuse_inside,
-    rows_per_chunk,
-    sliced,
-    steps,
-)
+from lanner.events.io.table import SHARE, Chunk, Table, by_columns, refuse_inside, table_by_rows
 from lanner.events.sample import default_names
 
 
@@ -35,56 +24,29 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     """Open a `.npy` or `.npz` file."""
     if path.suffix.lower() == ".npy":
         refuse_inside(path, inside, "a single array")
-        with reading(path, "npy"):
-            table = _single(path)
-        yield table
+        yield _single(path)
         return
-    with ExitStack() as closing:
-        with reading(path, "npz"):
-            stream = closing.enter_context(path.open("rb"))  # here, because numpy leaves open what it cannot read
-            archive = np.load(stream, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError(f"{path} is no npz archive but a single array: rename it to .npy")
-            table = _archive(closing.enter_context(archive), path, inside)
-        yield table
+    with path.open("rb") as stream:  # here, because numpy leaves open what it cannot read
+        archive = np.load(stream, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise InputError(f"{path} is no npz archive but a single array: rename it to .npy")
+        with archive:
+            yield _archive(archive, path, inside)
 
 
 def _single(path: Path) -> Table:
     array = _mapped(path)
     what = str(path)
     records = array.dtype.names is not None
-    if not records:
-        if array.ndim not in (1, 2):
-            raise InputError(f"{what} has shape {array.shape}, but a table (events, features) is needed: reshape it")
-        names = default_names(1 if array.ndim == 1 else array.shape[1])
-    else:
-        if array.ndim != 1:
-            raise InputError(
-                f"{what} has records of shape {array.shape}, but one record per event is needed: flatten it"
-            )
+    if records and array.ndim != 1:
+        raise InputError(f"{what} has records of shape {array.shape}, but one record per event is needed: flatten it")
+    if array.ndim not in (1, 2):
+        raise InputError(f"{what} has shape {array.shape}, but a table (events, features) is needed: reshape it")
+    names = default_names(1 if array.ndim == 1 else array.shape[1])
+    if records:
         names = as_names(array.dtype.names or (), what)
-    shape, dtype = array.shape, array.dtype
-    del array
-
-    def problem(name: str) -> str | None:
-        return array_problem(dtype[name], shape) if records else array_problem(dtype, shape[:1])
-
-    def pieces(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
-        columns = [names.index(name) for name in chosen]
-        # Rows pass through memory whole, so a chunk has room for all of their numbers.
-        width = dtype.itemsize // 8 if records else len(names)
-        for rows in steps(shape[0], rows_per_chunk(size, max(len(chosen), width))):
-            # Mapped anew for each chunk: pages that were read count as our memory until they are unmapped.
-            part = _mapped(path)[rows]
-            table = part.reshape(len(part), -1)
-            yield {
-                name: np.array(part[name] if records else table[:, j]) for name, j in zip(chosen, columns, strict=True)
-            }
-
-    def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
-        return guarded(pieces(chosen, size), path, "npy")
-
-    return Table(what, names, problem, chunks, named=records)
+    # Mapped anew for each chunk: pages that were read count as our memory until they are unmapped.
+    return table_by_rows(what, names, array, lambda chosen, rows: _mapped(path)[rows], named=records)
 
 
 def _mapped(path: Path) -> NDArray[Any]:
@@ -100,14 +62,17 @@ def _archive(archive: Any, path: Path, inside: str | None) -> Table:
     if inside is not None:
         check_known([inside], headers, f"the archive {path}")
         return _table_in(archive, path, inside)
-    columns = {name: header for name, header in headers.items() if len(header[0]) == 1 and header[1].names is None}
-    if not columns:
+    if not any(len(shape) == 1 and dtype.names is None for shape, dtype in headers.values()):
         if len(headers) == 1:
             return _table_in(archive, path, next(iter(headers)))
         raise InputError(
             f"{path} has no arrays of one dimension to be columns: name the array that is the table, "
             f"one of {listed(headers) or 'none'}, as in '{path}:{next(iter(headers), 'events')}'"
         )
+
+    def problem(name: str) -> str | None:
+        shape, dtype = headers[name]
+        return array_problem(dtype, shape)
 
     def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
         # Arrays come out of the archive whole, so they have to fit together, and are cut afterwards.
@@ -117,11 +82,9 @@ def _archive(archive: Any, path: Path, inside: str | None) -> Table:
                 f"{len(chosen)} arrays of {path} need {megabytes(needed)} at once, but the memory budget is "
                 f"{megabytes(SHARE * size)}: raise it, or write the events to Parquet or ROOT, read piece by piece"
             )
-        return guarded(sliced(archive.__getitem__, chosen, size, str(path)), path, "npz")
+        return by_columns(archive.__getitem__, chosen, size, str(path))
 
-    return Table(
-        str(path), as_names(headers, str(path)), lambda name: array_problem(headers[name][1], headers[name][0]), chunks
-    )
+    return Table(str(path), as_names(headers, str(path)), problem, chunks)
 
 
 def _table_in(archive: Any, path: Path, name: str) -> Table:

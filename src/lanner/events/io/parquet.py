@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.events.columns import as_names
-from lanner.events.io.table import Chunk, Table, guarded, reading, refuse_inside, rows_per_chunk
+from lanner.events.io.table import Chunk, Table, refuse_inside, rows_per_chunk
 
 
 @contextmanager
@@ -21,19 +21,14 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     import pyarrow.parquet as pq
 
     refuse_inside(path, inside, "Parquet")
-    with ExitStack() as closing:
-        # As a file, because a name with a colon would be taken for an address; with a buffer, because otherwise
-        # a whole row group of compressed bytes is held for every column.
-        with reading(path, "Parquet"):
-            stream = closing.enter_context(pa.OSFile(str(path)))
-            file = closing.enter_context(pq.ParquetFile(stream, buffer_size=2**20, pre_buffer=False))
+    # As a file, because a name with a colon would be taken for an address; with a buffer, because otherwise
+    # a whole row group of compressed bytes is held for every column.
+    with pa.OSFile(str(path)) as stream, pq.ParquetFile(stream, buffer_size=2**20, pre_buffer=False) as file:
         schema = file.schema_arrow
 
         def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
-            batches = file.iter_batches(batch_size=rows_per_chunk(size, len(names)), columns=list(names))
-            return guarded(
-                ({name: as_numpy(batch.column(name)) for name in names} for batch in batches), path, "Parquet"
-            )
+            for batch in file.iter_batches(batch_size=rows_per_chunk(size, len(names)), columns=list(names)):
+                yield {name: as_numpy(batch.column(name)) for name in names}
 
         index = (schema.pandas_metadata or {}).get("index_columns", ())
         hidden = frozenset(name for name in index if isinstance(name, str))

@@ -16,10 +16,10 @@ from lanner._util.text import count, joined
 from lanner.errors import InputError
 from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
-from lanner.events.io.collection import Collection
+from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.memory import WEIGHTS, table_of
+from lanner.events.io.paths import describe, files_of, names_files
 from lanner.events.io.request import check_same, make_request, with_names
-from lanner.events.io.source import describe, files_of, names_files
 from lanner.events.io.table import SHARE, Table
 from lanner.events.sample import Sample
 from lanner.typing import Array
@@ -29,13 +29,45 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """A sample as it was read, and what goes with it: `extra` has the same rows in the same order."""
+    """A sample as it was read, and what goes with it.
+
+    This is what `read_sample` returns. Every parameter is an attribute of the same name.
+
+    Parameters
+    ----------
+    sample : Sample
+        The features and weights of the events that were kept.
+    extra : dict of str to ndarray
+        The further variables by name, float64, read-only, in the order of the sample's rows. NaN is allowed.
+    description : str
+        Where the events come from and what was left out, in words.
+    dropped : int
+        Number of selected rows that were left out because a feature or the weight was NaN or missing.
+    rows : ndarray of int or None, default None
+        Where the events stand among all rows that were read, counted from 0 through all files. None means that
+        all rows were kept.
+
+    See Also
+    --------
+    read_sample : Read events from files or memory.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> events = lanner.read_sample({"pt": [10.0, 20.0, 30.0]}, where="pt > 15")
+    >>> events.sample
+    Sample(2 events, 1 feature: pt; unweighted)
+    >>> events.rows.tolist()
+    [1, 2]
+    >>> events.description
+    'dict in memory: 2 of 3 events, where pt > 15'
+    """
 
     sample: Sample
     extra: dict[str, Array]
-    description: str  # where the events come from, for people
-    dropped: int  # rows left out because a feature or the weight was NaN or missing
-    rows: NDArray[np.intp] | None = None  # where the events stand among all rows read; None: all were kept
+    description: str
+    dropped: int
+    rows: NDArray[np.intp] | None = None
 
 
 def read_sample(
@@ -49,62 +81,114 @@ def read_sample(
     label: str = "sample",
     memory: float | str | None = None,
 ) -> Events:
-    """Read events from files or memory.
+    """Read events from files or memory, with a selection and formulas over the columns.
+
+    Files are read in chunks, and only the columns that are needed, so a file may be larger than memory. Features
+    that take more than a quarter of the memory budget are kept on disk and mapped into memory.
 
     Parameters
     ----------
-    source : path, pattern such as ``data/*.root:events`` or list of them (ROOT, Parquet, HDF5, CSV, npy,
-        npz, by suffix; a tree, group or table after a colon), or what `Sample.of` takes
-    features : columns to fit, in this order, or ``name=formula``; by default all columns of numbers but the weight
-    weight : the column (or ``name=formula``) of the event weights; for events in memory also an array
-    where : selection such as ``mll > 100 and abs(eta1) < 2.4``; a comparison with NaN is false
-    extra : further columns, or ``name=formula``, to look at but not to fit; here NaN is allowed
-    drop_nan : drop rows in which a feature or the weight is NaN or missing, and count them; otherwise refuse them
-    label : what error messages call the sample
-    memory : bytes, or text such as "4 GB"; files are read in chunks so that events and chunk stay within
+    source : str, path, list of them, or table
+        A file such as ``muons.root``, a pattern such as ``data/*.root:events``, a list of these, or a table in memory:
+        whatever `Sample.of` takes. The suffix names the format (ROOT, Parquet, HDF5, CSV, npy, npz); a tree,
+        group or dataset follows after a colon.
+    features : str or iterable of str or None, default None
+        Columns to fit, in this order; ``name=formula`` makes one of others, as in ``ht=pt1 + pt2``. None takes
+        all columns of numbers but the weight. For a table without names these become its names.
+    weight : str or array_like or None, default None
+        The column, or ``name=formula``, of the event weights; for events in memory also one number per event.
+        None means no weights, or those that a `Sample` has.
+    where : str or Expression or None, default None
+        Selection, as in ``mll > 100 && abs(eta1) < 2.4``, with ``and``, ``or``, ``not`` or their signs ``&&``,
+        ``||``, ``!``. A comparison with NaN is false.
+    extra : str or iterable of str, default ()
+        Further columns, or ``name=formula``, to look at but not to fit. Here NaN is allowed.
+    drop_nan : bool, default False
+        Whether to drop rows in which a feature or the weight is NaN or missing, and count them. False refuses them.
+    label : str, default "sample"
+        What error messages call the sample.
+    memory : float or str or None, default None
+        Memory to use at most, in bytes, or as a text such as ``"4 GB"``. None is half of what is free.
 
-    >>> events = read_sample({"pt": [10, 20, 30], "eta": [1, 2, 3]}, features="pt", where="eta > 1", extra="twice=2*pt")
-    >>> events.sample, events.extra["twice"].tolist()
-    (Sample(2 events, 1 feature: pt; unweighted), [40.0, 60.0])
+    Returns
+    -------
+    Events
+        The sample with the further variables and a description of what was read.
+
+    Raises
+    ------
+    InputError
+        If a file, column or formula cannot be used, if values are NaN without `drop_nan` or infinite, or if no event
+        is left.
+    MemoryBudgetError
+        If weights and further variables do not fit into `memory`.
+    FileError
+        If features have to be kept on disk and there is no room.
+
+    See Also
+    --------
+    Sample.of : Make a sample of a table in memory, without selection or formulas.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> table = {"pt": [10.0, 20.0, 30.0], "eta": [1.0, 2.0, 3.0]}
+    >>> events = lanner.read_sample(table, features="pt", where="eta > 1", extra="twice=2*pt")
+    >>> events.sample
+    Sample(2 events, 1 feature: pt; unweighted)
+    >>> events.extra["twice"].tolist()
+    [40.0, 60.0]
     """
     budget = memory_budget(memory)
-    features, extra = None if features is None else as_names(features, label), as_names(extra, label)
-    apart = weight is not None and not isinstance(weight, str)  # weights beside the table, not in it
-    if apart and names_files(source):
+    chosen, further = None if features is None else as_names(features, label), as_names(extra, label)
+    in_files, by_name = names_files(source), isinstance(weight, str)
+    if in_files and weight is not None and not by_name:
         raise InputError(f"{label}: the weights of a file are a column of it: give weight='name', not an array")
     plain = isinstance(source, Sample) or (isinstance(source, np.ndarray) and source.dtype.names is None)
-    if plain and features is None and not isinstance(weight, str) and where is None and not extra and not drop_nan:
+    if plain and chosen is None and not by_name and where is None and not further and not drop_nan:
         sample = Sample.of(source, weights=weight, label=label)  # nothing to choose, so nothing to copy
         return Events(sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0)
-    apart = apart or (weight is None and isinstance(source, Sample) and source.weights is not None)
-    collection: Collection | None = None
-    for opened in _tables(source, weight if apart else None, label):
+    if weight is None and isinstance(source, Sample):
+        weight = source.weights
+    beside = None if by_name else weight  # weights that are no column of the table
+    builder: SampleBuilder | None = None
+    for opened in _tables(source, beside, label):
         with opened as table:
             what = table.what if table.what == label else f"{label} {table.what}"
-            table = with_names(table, features, what)
-            if collection is None:
-                request = make_request(
-                    table,
-                    features=features,
-                    weight=WEIGHTS if apart else weight,
-                    where=where,
-                    extra=extra,
-                    what=what,
-                )
-                origin = what if not names_files(source) else f"{label} {describe(source)}"
-                collection = Collection(request, drop_nan, budget, origin)
+            table = with_names(table, chosen, what)
+            if builder is None:
+                column = weight if beside is None else WEIGHTS
+                request = make_request(table, features=chosen, weight=column, where=where, extra=further, what=what)
+                builder = SampleBuilder(request, drop_nan, budget, f"{label} {describe(source)}" if in_files else what)
             else:
-                check_same(table, collection.request, what)
-            for chunk in table.chunks(collection.request.needed, budget // SHARE):
-                collection.add(chunk)
-    assert collection is not None  # a source names at least one file, or it was refused
-    sample, further = collection.finish(collection.what)
-    return Events(sample, further, _description(source, collection), collection.dropped, collection.kept_rows())
+                check_same(table, builder.request, what)
+            for chunk in table.chunks(builder.request.needed, budget // SHARE):
+                builder.add(chunk)
+    assert builder is not None  # a source names at least one file, or it was refused
+    sample, columns = builder.finish()
+    return Events(sample, columns, _description(source, builder), builder.dropped, builder.kept_rows())
 
 
 def columns_of(source: Any) -> list[str]:
     """Return the names of the columns of a source, of the first file if there are several.
 
+    Parameters
+    ----------
+    source : str, path, list of them, or table
+        What `read_sample` takes.
+
+    Returns
+    -------
+    list of str
+        All names, also of columns that hold no numbers.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+
+    Examples
+    --------
     >>> columns_of({"pt": [1.0], "name": ["a"]})
     ['pt', 'name']
     """
@@ -121,17 +205,17 @@ def _tables(source: Any, weights: Any, label: str) -> Iterator[AbstractContextMa
         yield nullcontext(table_of(source, weights, label))
 
 
-def _description(source: Any, collection: Collection) -> str:
-    request = collection.request
+def _description(source: Any, builder: SampleBuilder) -> str:
+    request = builder.request
     text = describe(source) if names_files(source) else f"{type(source).__name__} in memory"
-    kept = collection.chosen - (collection.dropped if collection.drop_nan else 0)
-    text += f": {kept} of {count(collection.rows, 'event')}" if kept < collection.rows else f": {count(kept, 'event')}"
+    kept = builder.chosen - (builder.dropped if builder.drop_nan else 0)
+    text += f": {kept} of {count(builder.rows, 'event')}" if kept < builder.rows else f": {count(kept, 'event')}"
     if request.where is not None:
         text += f", where {request.where.text.strip()}"
-    if collection.dropped:
-        text += f", {collection.dropped} dropped for NaN"
+    if builder.dropped:
+        text += f", {builder.dropped} dropped for NaN"
     if request.left_out:
         left_out = joined([f"{name!r} {why}" for name, why in request.left_out.items()])
-        _log.info("%s: left out of the features, %s", collection.what, left_out)
+        _log.info("%s: left out of the features, %s", builder.what, left_out)
         text += f", left out of the features: {left_out}"
     return text

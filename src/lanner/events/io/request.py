@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.text import listed, with_nearest
 from lanner.errors import InputError
-from lanner.events.columns import as_float, as_names, check_known
+from lanner.events.columns import as_float, check_known
 from lanner.events.expressions import Expression
 from lanner.events.io.memory import WEIGHTS
 from lanner.events.io.table import Chunk, Table
@@ -33,7 +32,7 @@ class Variable:
 
     @classmethod
     def of(cls, text: str, known: Sequence[str], what: str, role: str) -> Variable:
-        """Read 'column' or 'name=formula'; a column of that very name comes first."""
+        """Read 'column' or 'name=formula'; a column with that whole text as its name comes first."""
         definition = None if text in known else _DEFINITION.fullmatch(text)
         if definition is None:
             check_known([text], known, what)
@@ -60,7 +59,7 @@ class Request:
     """What to take from each chunk of a table."""
 
     features: tuple[Variable, ...]
-    weight: Variable | None
+    weights: tuple[Variable, ...]  # one, or none
     where: Expression | None
     extra: tuple[Variable, ...]
     left_out: Mapping[str, str]  # columns that are no numbers, and why, where all columns were asked for
@@ -76,22 +75,33 @@ class Request:
     @property
     def taken(self) -> tuple[str, ...]:
         """The columns that are still needed when the rows have been selected."""
-        weight = () if self.weight is None else (self.weight,)
-        return tuple(dict.fromkeys(name for item in (*self.features, *weight, *self.extra) for name in item.columns))
+        items = (*self.features, *self.weights, *self.extra)
+        return tuple(dict.fromkeys(name for item in items for name in item.columns))
+
+    def select(self, chunk: Chunk) -> tuple[Chunk, NDArray[np.intp]]:
+        """Return the rows of a chunk that are asked for, only the columns still needed, and which rows these are."""
+        if self.where is None:
+            return chunk, np.arange(len(next(iter(chunk.values()))))
+        mask = self.where.select({name: chunk[name] for name in self.where.names} or chunk)
+        return {name: chunk[name][mask] for name in self.taken}, np.flatnonzero(mask)
 
 
 def make_request(
     table: Table,
     *,
-    features: Iterable[str] | str | None,
+    features: tuple[str, ...] | None,
     weight: str | None,
     where: str | Expression | None,
-    extra: Iterable[str] | str,
+    extra: tuple[str, ...],
     what: str,
 ) -> Request:
     """Match what was asked for with the columns there are."""
-    known = (*table.names, WEIGHTS) if weight == WEIGHTS else table.names
-    weights = None if weight is None else Variable.of(weight, known, what, "weight")
+    known = table.names
+    weights: tuple[Variable, ...] = ()
+    if weight == WEIGHTS:
+        weights = (Variable("weights", WEIGHTS),)
+    elif weight is not None:
+        weights = (Variable.of(weight, known, what, "weight"),)
     left_out: Mapping[str, str] = {}
     if features is None:
         numbers, left_out = table.usable()
@@ -99,14 +109,14 @@ def make_request(
         if not chosen:
             raise InputError(f"{what} has no columns of numbers to be features, only {listed(table.names) or 'none'}")
     else:
-        chosen = tuple(Variable.of(text, known, what, "feature") for text in as_names(features, what))
+        chosen = tuple(Variable.of(text, known, what, "feature") for text in features)
         if weight in [feature.source for feature in chosen]:
             raise InputError(f"column {weight!r} of {what} cannot be a feature and the weights: choose one of the two")
     if isinstance(where, str):
         where = Expression.parse(where, label="selection")
     if where is not None:
         check_known(where.names, table.names, f"{what}, for the {where!s},")
-    further = tuple(Variable.of(text, known, what, "variable") for text in as_names(extra, what))
+    further = tuple(Variable.of(text, known, what, "variable") for text in extra)
     for group in (chosen, further):
         twice = [name for name, times in Counter(item.name for item in group).items() if times > 1]
         if twice:
@@ -121,8 +131,7 @@ def make_request(
 def check_same(table: Table, request: Request, what: str) -> None:
     """Refuse a further file without the columns asked for; with other columns, if all were asked for."""
     if request.every:
-        weight = () if request.weight is None else request.weight.columns
-        known = {*(feature.name for feature in request.features), *weight}
+        known = {name for item in (*request.features, *request.weights) for name in item.columns}
         extra = [name for name in table.usable()[0] if name not in known]
     else:
         extra = []
@@ -148,24 +157,16 @@ def check_numbers(table: Table, request: Request, what: str) -> None:
             )
 
 
-def with_names(table: Table, features: Iterable[str] | str | None, what: str) -> Table:
+def with_names(table: Table, features: tuple[str, ...] | None, what: str) -> Table:
     """Give the columns of a table without names those that were asked for, one for each column."""
     if table.named or features is None:
         return table
-    names = as_names(features, what)
-    if set(names) <= set(default_names(len(table.names))):
+    if set(features) <= set(default_names(len(table.names))):
         return table  # these are the names that such columns have anyway
-    if len(names) != len(table.names):
+    if len(features) != len(table.names):
         raise InputError(
             f"the columns of {what} have no names, so features name all {len(table.names)} of them, but "
-            f"{len(names)} were given ({listed(names)}): give one name per column, or choose from {listed(table.names)}"
+            f"{len(features)} were given ({listed(features)}): give one name per column, or choose from "
+            f"{listed(table.names)}"
         )
-    return table.renamed(names)
-
-
-def selected(request: Request, chunk: Chunk) -> tuple[Chunk, NDArray[np.intp]]:
-    """Return the rows of a chunk that are asked for, only the columns still needed, and which rows these are."""
-    if request.where is None:
-        return chunk, np.arange(len(next(iter(chunk.values()))))
-    mask: NDArray[Any] = request.where.select({name: chunk[name] for name in request.where.names} or chunk)
-    return {name: chunk[name][mask] for name in request.taken}, np.flatnonzero(mask)
+    return table.renamed(features)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lanner._util.text import listed, with_nearest
 from lanner.errors import InputError
 from lanner.events.columns import NUMBERS, as_names
-from lanner.events.io.table import Chunk, Table, guarded, reading, rows_per_chunk
+from lanner.events.io.table import Chunk, Table, rows_per_chunk
 
 _TREES = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple", "ROOT::Experimental::RNTuple")
 
@@ -24,33 +24,24 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     """Open a tree of a ROOT file, the only one if none is named."""
     import uproot
 
-    with reading(path, "ROOT"):
-        # Plain file reads: fsspec gives '::' in a name a meaning, and a memory map counts as our memory.
-        # No cache, because each chunk is read once.
-        file = uproot.open({str(path.absolute()): None}, handler=uproot.MultithreadedFileSource, array_cache=None)
-    with file:
-        with reading(path, "ROOT"):
-            name = _tree_name(file, path, inside)
-            tree = file[name]
-            fields = dict(tree.items())
-            forms = _forms(tree) if hasattr(tree, "cluster_summaries") else None
+    # Plain file reads: fsspec gives '::' in a name a meaning, and a memory map counts as our memory.
+    # No cache, because each chunk is read once.
+    with uproot.open({str(path.absolute()): None}, handler=uproot.MultithreadedFileSource, array_cache=None) as file:
+        name = _tree_name(file, path, inside)
+        tree = file[name]
+        fields = dict(tree.items())
+        forms = _forms(tree) if hasattr(tree, "cluster_summaries") else None
         what = f"{path}:{name}"
 
         def problem(column: str) -> str | None:
-            with reading(path, "ROOT"):
-                return _branch_problem(fields[column]) if forms is None else forms.get(column, "holds a record")
+            return _branch_problem(fields[column]) if forms is None else forms.get(column, "holds a record")
 
         def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
             edges = _edges(_offsets(tree, fields[names[0]]), int(tree.num_entries), rows_per_chunk(size, len(names)))
-            # By branch and never by expression: uproot would evaluate a name that is no branch as Python.
-            pieces = (
-                {
-                    name: _flat(fields[name].array(entry_start=start, entry_stop=stop, library="np"), name, what)
-                    for name in names
-                }
-                for start, stop in pairwise(edges)
-            )
-            return guarded(pieces, path, "ROOT")
+            for start, stop in pairwise(edges):
+                # By branch and never by expression: uproot would evaluate a name that is no branch as Python.
+                arrays = {name: fields[name].array(entry_start=start, entry_stop=stop, library="np") for name in names}
+                yield {name: _flat(array, name, what) for name, array in arrays.items()}
 
         yield Table(what, as_names(fields, what), problem, chunks)
 

@@ -1,4 +1,4 @@
-"""`Table`: an open file as the readers see it, whatever its format: names, and columns in chunks of rows."""
+"""`Table`: what every reader makes of its format: the names of columns, and the columns in chunks of rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.text import joined
 from lanner.errors import InputError, LannerError, MemoryBudgetError
-from lanner.events.columns import NUMBERS
+from lanner.events.columns import array_problem, common_length
 
 Chunk = Mapping[str, NDArray[Any]]
 
@@ -53,6 +52,44 @@ class Table:
         return replace(self, names=tuple(names), problem=lambda name: self.problem(old[name]), chunks=chunks)
 
 
+def by_columns(columns: Callable[[str], Any], names: Sequence[str], size: int, what: str) -> Iterator[Chunk]:
+    """Yield chunks of columns that are stored one by one: arrays in memory, datasets of a file."""
+    sources = {name: columns(name) for name in names}
+    for rows in steps(common_length(sources, what), rows_per_chunk(size, len(names))):
+        yield {name: np.asanyarray(source[rows]) for name, source in sources.items()}
+
+
+def table_by_rows(
+    what: str,
+    names: tuple[str, ...],
+    array: Any,
+    read: Callable[[Sequence[str], slice], NDArray[Any]],
+    *,
+    named: bool = True,
+    hidden: frozenset[str] = frozenset(),
+) -> Table:
+    """Make a table of what is stored row by row: records with named fields, or plain numbers.
+
+    `array` tells type and shape; `read(chosen, rows)` returns those rows, with the chosen fields at least.
+    """
+    dtype, shape = array.dtype, array.shape
+    records = dtype.names is not None
+
+    def problem(name: str) -> str | None:
+        return array_problem(dtype[name], shape) if records else array_problem(dtype, shape[:1])
+
+    def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
+        # Rows pass through memory whole, so a chunk has room for all of their numbers.
+        width = max(len(chosen), dtype.itemsize // 8 if records else len(names))
+        for rows in steps(shape[0], rows_per_chunk(size, width)):
+            part = read(chosen, rows)
+            table = part if records else part.reshape(len(part), -1)
+            columns = {name: table[name] if records else table[:, names.index(name)] for name in chosen}
+            yield {name: np.array(column) for name, column in columns.items()}  # copies, or the rows would stay whole
+
+    return Table(what, names, problem, chunks, named=named, hidden=hidden)
+
+
 def rows_per_chunk(size: int, columns: int) -> int:
     """Return how many rows of so many float64 columns make a chunk of `size` bytes."""
     return max(_FEWEST, size // (8 * max(1, columns)))
@@ -83,40 +120,27 @@ def reading(path: Path, format: str) -> Iterator[None]:
         ) from error
 
 
-def guarded(chunks: Iterator[Chunk], path: Path, format: str) -> Iterator[Chunk]:
-    """Yield the same chunks, with `reading` around the making of each."""
-    while True:
+def guarded(table: Table, path: Path, format: str) -> Table:
+    """Return the same table, with `reading` around everything that is read from it."""
+
+    def problem(name: str) -> str | None:
         with reading(path, format):
-            chunk = next(chunks, None)
-        if chunk is None:
-            return
-        yield chunk
+            return table.problem(name)
+
+    def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
+        with reading(path, format):
+            parts = table.chunks(names, size)
+        while True:
+            with reading(path, format):
+                chunk = next(parts, None)
+            if chunk is None:
+                return
+            yield chunk  # outside of `reading`: what goes wrong with a chunk later is no fault of the file
+
+    return replace(table, problem=problem, chunks=chunks)
 
 
 def refuse_inside(path: Path, inside: str | None, format: str) -> None:
     """Refuse 'file:inside' for a format that has one table per file."""
     if inside is not None:
         raise InputError(f"{path} is {format}, which has no {inside!r} inside: leave ':{inside}' out")
-
-
-def array_problem(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
-    """Say why an array of this type, the events along its first axis, is not one number per event."""
-    if dtype.subdtype is not None:
-        dtype, inner = dtype.subdtype
-        shape = (*shape, *inner)
-    if len(shape) != 1:
-        return f"has shape {shape}"
-    if dtype.kind in NUMBERS:
-        return None
-    return "holds text" if dtype.kind in "SUT" else f"holds values of type {dtype}"
-
-
-def sliced(columns: Callable[[str], Any], names: Sequence[str], size: int, what: str) -> Iterator[Chunk]:
-    """Yield slices of columns that can be cut: arrays in memory, datasets of a file."""
-    sources = {name: columns(name) for name in names}
-    lengths = {name: len(source) for name, source in sources.items()}
-    if len(set(lengths.values())) > 1:
-        sizes = joined([f"{name!r} {length}" for name, length in lengths.items()])
-        raise InputError(f"the columns of {what} differ in length ({sizes}): give one value per event")
-    for rows in steps(next(iter(lengths.values()), 0), rows_per_chunk(size, len(names))):
-        yield {name: np.asanyarray(source[rows]) for name, source in sources.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,31 +9,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.files import atomic_path
 from lanner.errors import InputError
+from lanner.typing import PathLike
 
-SUFFIXES = (".parquet", ".h5", ".hdf5", ".root", ".csv", ".npz")
 
+def write_columns(path: PathLike, columns: Mapping[str, NDArray[Any]], *, note: str = "") -> Path:
+    """Write columns to a file of the format its suffix names, whole or not at all.
 
-def write_columns(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]], *, note: str = "") -> Path:
-    """Write to Parquet, HDF5 (one dataset a column), ROOT (tree `events`), CSV or npz, whole or not at all.
+    Parameters
+    ----------
+    path : str or path
+        Where to write: Parquet, HDF5 (one dataset per column), ROOT (tree ``events``), CSV or npz.
+    columns : dict of str to ndarray
+        One value per event, by the name of the column.
+    note : str, default ""
+        How the events were made, for the file's metadata where the format has any.
 
-    `note` says how the events were made; it goes into the file's metadata where the format has any.
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If there is no format for the suffix, or the format cannot have a column of that name.
+    FileError
+        If the file cannot be written.
     """
-    path = Path(path)
-    suffix = check_suffix(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # The suffix stays, because some libraries look at it.
-    partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{suffix}")
-    try:
-        _WRITERS[suffix](partial, columns, note)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
+    write = _WRITERS[check_suffix(path)]
+    with atomic_path(path) as partial:
+        write(partial, columns, note)
+    return Path(path)
 
 
-def check_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix, if it names a format that can be written."""
+def check_suffix(path: PathLike) -> str:
+    """Return the suffix in lower case; refuse one that names no format that can be written."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{path}: no format for {suffix or 'a name without suffix'}; use one of {', '.join(SUFFIXES)}")
@@ -81,3 +92,4 @@ def _npz(path: Path, columns: Mapping[str, NDArray[Any]], note: str) -> None:
 
 
 _WRITERS = {".parquet": _parquet, ".h5": _hdf5, ".hdf5": _hdf5, ".root": _root, ".csv": _csv, ".npz": _npz}
+SUFFIXES = tuple(_WRITERS)

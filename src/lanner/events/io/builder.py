@@ -1,4 +1,4 @@
-"""Gather the chunks of all files into one sample, within the memory budget and without losing rows unnoticed."""
+"""Build one sample of the chunks of all files, within the memory budget and without losing rows unnoticed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanner._util.machine import megabytes
 from lanner._util.text import count, joined
 from lanner.errors import InputError, MemoryBudgetError
 from lanner.events.columns import read_only
-from lanner.events.io.request import Request, selected
+from lanner.events.io.request import Request
 from lanner.events.io.spool import Spool
 from lanner.events.io.table import Chunk
 from lanner.events.sample import Sample
@@ -21,27 +21,27 @@ from lanner.typing import Array
 
 log = logging.getLogger(__name__)
 
-SPOOL = 4  # events that take more than this part of the budget are kept on disk
+SPOOL = 4  # features that take more than this part of the budget are kept on disk
 
 
 @dataclass
-class Collection:
-    """What was read so far, in float64."""
+class SampleBuilder:
+    """What was kept of the chunks so far, in float64, and the counts that messages need."""
 
     request: Request
     drop_nan: bool
-    budget: int
-    what: str
+    budget: int  # bytes
+    what: str  # what messages call the events
     rows: int = 0  # of all chunks
-    chosen: int = 0  # of them selected
-    dropped: int = 0  # of these without a number
-    missing: dict[str, int] = field(default_factory=dict)  # selected rows without a number, by column
+    chosen: int = 0  # rows that the selection let through
+    dropped: int = 0  # rows among them in which a feature or the weight is NaN
+    missing: dict[str, int] = field(default_factory=dict)  # how many of the selected rows are NaN, by column
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)  # to say why nothing was selected
-    held: int = 0  # bytes kept
+    held: int = 0  # bytes of memory that are taken
     # For each result (the table of features, the weights if any, each further variable) its part of each chunk.
     parts: list[list[Array]] = field(default_factory=list)
     spool: Spool | None = None  # has the features, where they are many
-    places: list[NDArray[np.intp]] = field(default_factory=list)  # of the kept rows, among all
+    places: list[NDArray[np.intp]] = field(default_factory=list)  # where the kept rows stand among all rows
 
     def kept_rows(self) -> NDArray[np.intp] | None:
         """Where the kept events stand among all rows; None where all were kept."""
@@ -51,7 +51,7 @@ class Collection:
     def add(self, chunk: Chunk) -> None:
         """Select rows of a chunk and keep what is asked for."""
         request = self.request
-        columns, places = selected(request, chunk)
+        columns, places = request.select(chunk)
         places = places + self.rows
         rows = len(places)
         self.rows += len(next(iter(chunk.values())))
@@ -63,17 +63,16 @@ class Collection:
         table = np.empty((rows, len(request.features)))
         for j, feature in enumerate(request.features):
             table[:, j] = feature.values(columns, rows)
-        others = (*(() if request.weight is None else (request.weight,)), *request.extra)
-        results = [table, *(item.values(columns, rows) for item in others)]
-        whole = self._numbers(results, rows)
+        results = [table, *(item.values(columns, rows) for item in (*request.weights, *request.extra))]
+        whole = self._count_missing(results, rows)
         if self.drop_nan and not whole.all():
             results = [result[whole] for result in results]
             places = places[whole]
         if request.where is not None or self.drop_nan:
             self.places.append(places)
             self.held += places.nbytes
-        table, *apart = results
-        self.held += sum(result.nbytes for result in apart)
+        table, *others = results
+        self.held += sum(result.nbytes for result in others)
         self.parts = self.parts or [[] for _ in results]
         self._keep(table)
         if self.held > self.budget:
@@ -82,7 +81,7 @@ class Collection:
                 f"{megabytes(self.budget)} (after {count(self.rows, 'row')}): give a larger memory=..., select "
                 f"fewer events with where=..., or fewer variables with extra=..."
             )
-        for kept, result in zip(self.parts[1:], apart, strict=True):
+        for kept, result in zip(self.parts[1:], others, strict=True):
             kept.append(result)
 
     def _keep(self, table: Array) -> None:
@@ -99,33 +98,31 @@ class Collection:
         while tables:
             self.spool.add(tables.pop(0))
 
-    def _numbers(self, results: Sequence[Array], rows: int) -> NDArray[np.bool_]:
-        """Return the rows without NaN in features and weight, and count the others.
+    def _count_missing(self, results: Sequence[Array], rows: int) -> NDArray[np.bool_]:
+        """Return which rows have no NaN in features and weight, and count the others.
 
         Only what enters the fit can cost an event: a variable for plots must not change the result.
         """
         request, whole = self.request, np.ones(rows, dtype=np.bool_)
-        columns = list(zip(request.features, results[0].T, strict=True))
-        if request.weight is not None:
-            columns.append((request.weight, results[1]))
-        for item, values in columns:
+        fitted = (*results[0].T, *results[1 : 1 + len(request.weights)])
+        for item, values in zip((*request.features, *request.weights), fitted, strict=True):
             absent = np.isnan(values)
             self.missing[item.name] = self.missing.get(item.name, 0) + int(np.count_nonzero(absent))
             whole &= ~absent
         self.dropped += rows - int(np.count_nonzero(whole))
         return whole
 
-    def finish(self, label: str) -> tuple[Sample, dict[str, Array]]:
+    def finish(self) -> tuple[Sample, dict[str, Array]]:
         """Return the sample and the further variables; refuse rows without numbers, and none at all."""
         self._check_rows()
         self._check_missing()
         request = self.request
         tables, *others = self.parts
         table = assembled(tables) if self.spool is None else self.spool.table()
-        apart = [assembled(parts) for parts in others]
-        weights = None if request.weight is None else apart.pop(0)
-        sample = Sample(table, tuple(item.name for item in request.features), weights, label=label)
-        return sample, {item.name: read_only(column) for item, column in zip(request.extra, apart, strict=True)}
+        columns = [assembled(parts) for parts in others]
+        weights = columns.pop(0) if request.weights else None
+        sample = Sample(table, tuple(item.name for item in request.features), weights, label=self.what)
+        return sample, {item.name: read_only(column) for item, column in zip(request.extra, columns, strict=True)}
 
     def _check_rows(self) -> None:
         if not self.rows:

@@ -1,12 +1,15 @@
-"""From what the user names, a path, a pattern or a list of them, to the files to read."""
+"""From what the user names, a path, a pattern or a list of them, to the files to read, each with its reader.
+
+A format is a module of this folder with `open_table(path, inside)` and a line for each of its suffixes in `FORMATS`.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,22 +17,22 @@ from typing import Any
 
 from lanner._util.text import joined, listed, with_nearest
 from lanner.errors import InputError
-from lanner.events.io.table import Table
+from lanner.events.io.table import Table, guarded, reading
 
-_MODULES = {
-    ".root": "root",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".h5": "hdf5",
-    ".hdf5": "hdf5",
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".txt": "csv",
-    ".txt.gz": "csv",
-    ".npy": "numpy",
-    ".npz": "numpy",
+FORMATS = {  # suffix: (module of this folder, name of the format in messages)
+    ".root": ("root", "ROOT"),
+    ".parquet": ("parquet", "Parquet"),
+    ".pq": ("parquet", "Parquet"),
+    ".h5": ("hdf5", "HDF5"),
+    ".hdf5": ("hdf5", "HDF5"),
+    ".csv": ("csv", "CSV"),
+    ".csv.gz": ("csv", "CSV"),
+    ".txt": ("csv", "CSV"),
+    ".txt.gz": ("csv", "CSV"),
+    ".npy": ("numpy", "npy"),
+    ".npz": ("numpy", "npz"),
 }
-_SUFFIXES = "|".join(re.escape(suffix) for suffix in sorted(_MODULES, key=len, reverse=True))
+_SUFFIXES = "|".join(re.escape(suffix) for suffix in sorted(FORMATS, key=len, reverse=True))
 # As few characters as possible before a suffix that ends the text or has a colon behind it.
 _SPLIT = re.compile(rf"(?P<path>.*?(?P<suffix>{_SUFFIXES}))(?::(?P<inside>.*))?", re.IGNORECASE | re.DOTALL)
 
@@ -42,12 +45,16 @@ class File:
     inside: str | None
     suffix: str
 
-    def open(self) -> AbstractContextManager[Table]:
-        """Open it with the reader of its format."""
-        # One module per format, imported when needed: each brings a heavy library along.
-        module = import_module(f"lanner.events.io.{_MODULES[self.suffix]}")
-        opener: Callable[[Path, str | None], AbstractContextManager[Table]] = module.open_table
-        return opener(self.path, self.inside)
+    @contextmanager
+    def open(self) -> Iterator[Table]:
+        """Open it with the reader of its format; whatever the reader's library raises becomes an `InputError`."""
+        module, name = FORMATS[self.suffix]
+        with ExitStack() as closing:
+            with reading(self.path, name):
+                # Imported when needed, because each format brings a heavy library along.
+                reader = import_module(f"lanner.events.io.{module}")
+                table = closing.enter_context(reader.open_table(self.path, self.inside))
+            yield guarded(table, self.path, name)
 
 
 def names_files(source: Any) -> bool:
@@ -59,8 +66,7 @@ def names_files(source: Any) -> bool:
 
 def files_of(source: Any, label: str) -> list[File]:
     """Return the files that a source names, those of a pattern sorted by name."""
-    single = isinstance(source, str | os.PathLike)
-    files = [file for text in ([source] if single else source) for file in _expand(os.fspath(text), label)]
+    files = [file for text in _texts(source) for file in _expand(text, label)]
     seen: set[tuple[Path, str | None]] = set()
     for file in files:
         key = (file.path.resolve(), file.inside)
@@ -72,9 +78,11 @@ def files_of(source: Any, label: str) -> list[File]:
 
 def describe(source: Any) -> str:
     """Name a source of files in a few words."""
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    return joined([os.fspath(text) for text in source])
+    return joined(_texts(source))
+
+
+def _texts(source: Any) -> list[str]:
+    return [os.fspath(path) for path in ([source] if isinstance(source, str | os.PathLike) else source)]
 
 
 def _expand(text: str, label: str) -> list[File]:
@@ -83,7 +91,7 @@ def _expand(text: str, label: str) -> list[File]:
     match = _SPLIT.fullmatch(text)
     if match is None:
         raise InputError(
-            f"{label}: the name {text!r} does not end like a format that can be read ({', '.join(_MODULES)}); "
+            f"{label}: the name {text!r} does not end like a format that can be read ({', '.join(FORMATS)}); "
             f"a tree or group comes after a colon, as in 'muons.root:events'"
         )
     path, inside = os.path.expanduser(match["path"]), match["inside"] or None
@@ -102,7 +110,7 @@ def _expand(text: str, label: str) -> list[File]:
 
 def _suffix(path: str) -> str:
     lowered = path.lower()
-    return max((suffix for suffix in _MODULES if lowered.endswith(suffix)), key=len)
+    return max((suffix for suffix in FORMATS if lowered.endswith(suffix)), key=len)
 
 
 def _missing(path: str, label: str) -> str:
