@@ -77,5 +77,5 @@ def test_without_the_generator_the_message_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(pythia, "import_module", missing)
     with pytest.raises(InputError, match=r"pythia8mc.*pip install 'lanner\[physics\]'"):
-        dimuon.background(1)
+        dimuon.sample("background", 1)
     assert not pythia.installed()
