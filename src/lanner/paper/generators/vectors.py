@@ -14,7 +14,8 @@ Vectors = Any  # of `vector`, which only comes with the optional part of the ins
 def momenta(**components: Any) -> Vectors:
     """A NumPy array of momenta from their components, such as px and py, or pt, eta, phi and mass (GeV).
 
-    At least one component is an array; those that are numbers are repeated. The result is Cartesian, so that sums are rounded only once.
+    At least one component is an array; those that are numbers are repeated. The result is Cartesian, so that sums are
+    rounded only once.
 
     >>> one, two = (momenta(pt=np.array([40.0]), eta=0.5, phi=phi, mass=0.0) for phi in (0.0, np.pi))
     >>> (one + two).mass.round(6).tolist()
