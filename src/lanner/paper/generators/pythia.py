@@ -22,7 +22,7 @@ import numpy as np
 from lanner.errors import InputError
 from lanner.typing import Columns
 
-Progress = Callable[[int, int], None]  # how many events there are, and how many are wanted
+Progress = Callable[[int, int], None]  # how much is done, and how much there is to do
 # Turns a batch of generated events into the columns of those that are selected. Other processes have to unpickle it.
 Reconstruct = Callable[[Any, np.random.Generator], Columns]
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lanner._util.files import write_atomically
+from lanner.paper.generators import pythia
 from lanner.run.toy_store import fingerprint
+from lanner.typing import Progress
 
-Progress = Callable[[str, int, int], None]
 Numbers = dict[str, Any]
 
 
@@ -23,7 +24,7 @@ class Stages:
     depends: Numbers
     progress: Progress | None = None
 
-    def run(self, name: str, make: Callable[[Callable[[int, int], None] | None], Numbers], **depends: Any) -> Numbers:
+    def run(self, name: str, make: Callable[[pythia.Progress | None], Numbers], **depends: Any) -> Numbers:
         """The numbers of a stage: read if they were made for the same settings, made otherwise."""
         wanted = fingerprint(json.loads(json.dumps(self.depends | depends)))
         path = self.folder / f"{name}.json"
@@ -31,10 +32,7 @@ class Stages:
             kept: Numbers = json.loads(path.read_text())
             if kept.get("settings") == wanted:
                 return kept
-        numbers = make(self._teller(name)) | {"settings": wanted}
+        tell = self.progress
+        numbers = make(None if tell is None else lambda done, total: tell(name, done, total)) | {"settings": wanted}
         write_atomically(path, json.dumps(numbers))
         return numbers
-
-    def _teller(self, name: str) -> Callable[[int, int], None] | None:
-        tell = self.progress
-        return None if tell is None else lambda done, total: tell(name, done, total)
