@@ -38,7 +38,7 @@ def test_flavours_of_measured_jets(rng):
     np.testing.assert_array_equal(found.flavour[0, :3][order], [0, 5, 4])
     np.testing.assert_array_equal(found.valid[0], [True] * 3 + [False] * 3)
     np.testing.assert_array_equal(found.number, [3])
-    assert found.take(np.array([False])).pt.shape == (0, jets.MOST)
+    assert found.take(np.array([False])).pt.shape == (0, jets.MAX_JETS)
 
 
 def some_jets(flavours: list[int], n: int) -> jets.Jets:
@@ -58,7 +58,7 @@ def test_exactly_two_tags_in_the_right_proportions(rng):
         return none * e[i] * e[j] / (1 - e[i]) / (1 - e[j])
 
     total = sum(pair(i, j) for i in range(4) for j in range(i))
-    assert accepted.mean() == pytest.approx(total / jets.MOST_PROBABLE, abs=0.005)
+    assert accepted.mean() == pytest.approx(total / jets.MAX_TAGGED, abs=0.005)
     for i in range(4):
         for j in range(i):
             share = np.mean((tags[accepted][:, i] > 0) & (tags[accepted][:, j] > 0))
@@ -71,4 +71,4 @@ def test_no_event_would_be_tagged_more_often_than_the_bound(rng):
         e = np.select([np.equal(flavours, 5), np.equal(flavours, 4)], [0.7, 0.2], 0.015)
         none = np.prod(1 - e)
         odds = e / (1 - e)
-        assert none * (odds.sum() ** 2 - (odds**2).sum()) / 2 < jets.MOST_PROBABLE
+        assert none * (odds.sum() ** 2 - (odds**2).sum()) / 2 < jets.MAX_TAGGED

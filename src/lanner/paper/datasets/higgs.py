@@ -63,11 +63,11 @@ REFERENCE_SIZE = 500_000
 SIGNALS = {"heavy-higgs": 2000.0}  # N(S)
 
 ENERGY = 8000.0
-# One charge of the lepton only: no feature knows it.
+# The lepton always has the same charge: no feature depends on it.
 LEPTON_AND_JETS = ("24:onMode = off", "24:onPosIfAny = 11 13", "24:onNegIfAny = 1 2 3 4 5")
 # The shower starts at the scale of the hard process, not of the collision, which would make more forward jets.
 SHOWERS = (f"Beams:eCM = {ENERGY:g}", "HadronLevel:all = off", "SpaceShower:pTmaxMatch = 1")
-PILEUP = 500.0  # GeV; other collisions, as few as the published missing momentum shows
+PILEUP = 500.0  # GeV, the sum ET of other collisions; with it the missing momentum is as broad as the published one
 CHAIN = (
     *("Higgs:useBSM = on", "HiggsBSM:gg2H2 = on", "HiggsH2:coup2HchgW = 1", "HiggsHchg:coup2H1W = 1"),
     *("35:m0 = 425", "35:doForceWidth = on", "35:mWidth = 1", "35:onMode = off", "35:onIfMatch = 24 37"),
@@ -86,8 +86,8 @@ class Cuts:
     jet_eta: float = 3.0
 
     def __post_init__(self) -> None:
-        if not (self.pt > 0 and self.eta > 0 and self.jet_pt >= jets.SOFTEST and self.jet_eta > 0):
-            raise InputError(f"{self}: pT and |eta| must be positive, jets above {jets.SOFTEST} GeV")
+        if not (self.pt > 0 and self.eta > 0 and self.jet_pt >= jets.MIN_PT and self.jet_eta > 0):
+            raise InputError(f"{self}: pT and |eta| must be positive, jets above {jets.MIN_PT} GeV")
 
 
 CUTS = Cuts()

@@ -61,7 +61,10 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class Library:
-    """The samples of one of the paper's experiments: generated and cached, or read from the published files.
+    """The samples of one of the paper's experiments.
+
+    Collisions are generated with Pythia 8 and kept on disk, so that they are made only once. Samples can be read from
+    the published files instead.
 
     Parameters
     ----------
@@ -80,6 +83,10 @@ class Library:
     cuts : mapping of str to float, optional
         Cuts that differ from the experiment's own, in GeV where they are on momenta and masses.
 
+    See Also
+    --------
+    lanner.reproduce : Runs an experiment with the events of a library.
+
     Examples
     --------
     >>> library = Library("one-dimensional", seed=3)
@@ -96,6 +103,9 @@ class Library:
 
     def events(self, name: str, n: int, progress: Progress | None = None) -> Columns:
         """Return the first events of a sample.
+
+        They are read from a published file if there is one, or from the cache if it has enough of them, and generated
+        otherwise.
 
         Parameters
         ----------
@@ -116,6 +126,10 @@ class Library:
         InputError
             If the sample is not known, a file is damaged, too short or made with other settings, or the generator is
             needed and not installed.
+
+        See Also
+        --------
+        described : What the events depend on.
 
         Examples
         --------
@@ -145,12 +159,18 @@ class Library:
         return found
 
     def described(self) -> dict[str, Any]:
-        """Return what the events depend on, ready for JSON.
+        """Return what the events depend on.
+
+        It is ready for JSON, to be written beside results.
 
         Returns
         -------
         dict
             The seed, the published files and the cuts.
+
+        See Also
+        --------
+        events : The events themselves.
 
         Examples
         --------

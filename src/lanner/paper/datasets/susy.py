@@ -7,8 +7,8 @@ Chargino pairs alone are softer than the published signal, whose pairs recoil ag
 leptons above 250 GeV, as if hard jets had been generated with them. Pairs of large mass and transverse momentum
 (`PAIR_MASS`, `PAIR_PT`) reproduce it: with 46 % signal, as published, every positive column has a mean within 8 % of 1.
 
-The showers are generated, the hadrons are not: no feature but MET_rel knows of jets, and there a jet's direction is
-its parton's.
+The showers are generated, the hadrons are not: of the features only MET_rel depends on jets, and only on their
+directions, which are those of the partons.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SIGNALS = {"chargino": 500.0}  # N(S)
 
 ENERGY = 8000.0
 LEPTONIC = ("24:onMode = off", "24:onIfAny = 11 13")
-PILEUP = 1800.0  # GeV; twenty collisions, which make the published W pairs' recoil as broad as it is
+PILEUP = 1800.0  # GeV, the sum ET of twenty other collisions; with it the recoil is as broad as the published one
 PAIR_MASS, PAIR_PT = 550.0, 30.0  # GeV; of the chargino pair
 SHOWERS = (f"Beams:eCM = {ENERGY:g}", "HadronLevel:all = off")
 
@@ -75,7 +75,7 @@ class Cuts:
 
 
 CUTS = Cuts()
-JET_PT, JET_ETA = 20.0, 2.5  # jets that MET_rel knows of
+JET_PT, JET_ETA = 20.0, 2.5  # least pT (GeV) and largest |eta| of jets that enter MET_rel
 
 
 def process(name: str) -> Process:

@@ -36,7 +36,7 @@ BOUND = (9.0, 24.0)
 
 
 def bias(c_w: float) -> tuple[float, float]:
-    """b1 and b2 of the generated events' excess 1 + b1 s + b2 s^2."""
+    """b1 and b2: events are generated 1 + b1 s + b2 s^2 times as often as they occur, with s in TeV^2."""
     return BOUND[0] * c_w, BOUND[1] * c_w**2
 
 
@@ -75,7 +75,7 @@ def hard_process(batch: Any) -> tuple[Array, Array, NDArray[np.bool_], Array]:
 
 
 def unweight(batch: Any, c_w: float, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
-    """The events' w, and which of them belong to a sample with the interaction."""
+    """The weight w of each event, and whether it is accepted for a sample with the interaction."""
     s, cos, up, alpha = hard_process(batch)
     weight = cross_section(s, cos, up, alpha, c_w) / cross_section(s, cos, up, alpha, 0.0)
     b1, b2 = bias(c_w)

@@ -15,16 +15,17 @@ from lanner.paper.generators.vectors import Vectors, momenta
 from lanner.typing import Array
 
 RADIUS = 0.5
-SOFTEST = 5.0  # GeV; jets below are not looked at
-MOST = 6  # jets of an event that are kept, as many as the published one seems to have looked at
-# Of exactly two tags: 0.49 with two b jets and nothing else, somewhat more with c jets.
-MOST_PROBABLE = 0.60
-QUARK_PT, QUARK_DISTANCE = 5.0, 0.4  # of a quark that makes a jet its own
+MIN_PT = 5.0  # GeV; the true pT of the softest jets that are measured
+MAX_JETS = 6  # in an event; the published events seem to have been selected with as many
+# No event has exactly two tags more often: two b jets alone have them in 49 %, with c jets it is somewhat more.
+MAX_TAGGED = 0.60
+# A jet has the flavour of a b or c quark above this pT (GeV) and closer than this distance.
+QUARK_PT, QUARK_DISTANCE = 5.0, 0.4
 
 
 @dataclass(frozen=True, eq=False)
 class Jets:
-    """The jets of n events, up to `MOST` each, roughly in the order of their pT; entries beyond are not valid."""
+    """The jets of n events, up to `MAX_JETS` each, roughly in the order of their pT; the rest is not valid."""
 
     pt: Array
     eta: Array
@@ -55,12 +56,12 @@ def cluster(particles: Vectors) -> Vectors:
     fastjet = need("fastjet")
     need("fastjet._swig").ClusterSequence.set_fastjet_banner_stream(None)
     definition = fastjet.JetDefinition(fastjet.antikt_algorithm, RADIUS)
-    found = fastjet.ClusterSequence(particles, definition).inclusive_jets(min_pt=SOFTEST)
+    found = fastjet.ClusterSequence(particles, definition).inclusive_jets(min_pt=MIN_PT)
     return found[ak.argsort(found.pt, axis=1, ascending=False)]
 
 
 def measured(particles: Vectors, rng: np.random.Generator, *, smallest: float, largest_eta: float) -> Jets:
-    """The jets above a measured pT and within |eta|, as a detector sees them."""
+    """The jets above a measured pT (GeV) and within |eta|, as a detector sees them."""
     import awkward as ak
 
     jets = cluster(particles)
@@ -80,7 +81,7 @@ def measured(particles: Vectors, rng: np.random.Generator, *, smallest: float, l
     jets, flavour, pt = jets[order], flavour[order], pt[order]
 
     def table(x: Any, kind: type) -> Any:
-        return ak.to_numpy(ak.fill_none(ak.pad_none(x, MOST, axis=1, clip=True), 0)).astype(kind)
+        return ak.to_numpy(ak.fill_none(ak.pad_none(x, MAX_JETS, axis=1, clip=True), 0)).astype(kind)
 
     return Jets(
         pt=table(pt, np.float64),
@@ -104,7 +105,7 @@ def tag_two(jets: Jets, rng: np.random.Generator) -> tuple[NDArray[np.int64], ND
     pairs = list(combinations(range(jets.pt.shape[1]), 2))
     probability = none[:, None] * np.stack([odds[:, i] * odds[:, j] for i, j in pairs], axis=1)
     upto = np.cumsum(probability, axis=1)
-    accepted = rng.random(len(none)) * MOST_PROBABLE < upto[:, -1]
+    accepted = rng.random(len(none)) * MAX_TAGGED < upto[:, -1]
     chosen = np.argmax(upto >= rng.random(len(none))[:, None] * upto[:, -1:], axis=1)
     tags = np.zeros(jets.pt.shape, dtype=np.int64)
     rows = np.arange(len(tags))

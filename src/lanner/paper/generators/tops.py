@@ -19,9 +19,9 @@ from lanner.typing import Array, Columns
 
 W_MASS, TOP_MASS = 80.4, 172.5  # GeV
 LISTED = 4  # jets with columns of their own
-# The published m_lv of a W scatters about the W mass by this much, so it is not one number for most events.
+# The published m_lv scatters by this much about the W mass, which it would otherwise be for most events.
 LV_SPREAD = 0.005
-LARGER_PZ = 0.38  # how often its neutrino has the larger of the two pz; which events, its columns do not tell
+LARGER_PZ = 0.38  # the share of published events whose neutrino has the larger |pz|; they cannot be told from others
 
 
 def features(lepton: Vectors, met: Vectors, found: Jets, tags: NDArray[np.int64], rng: np.random.Generator) -> Columns:

@@ -20,9 +20,11 @@ __all__ = ["Reproduction", "reproduce"]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What `reproduce` found. Printed, it is a short table of ideal and observed significances.
+    """What `reproduce` found.
 
-    Attributes
+    Printed, it is a short table of ideal and observed significances.
+
+    Parameters
     ----------
     case : Case
         The experiment as it was run: sizes, settings, signals, and the numbers that the paper prints.
@@ -31,6 +33,10 @@ class Reproduction:
         test that knows each signal, and ``"low"``, the null toys and those with signals.
     page : Path
         The page of results, with tables and figures.
+
+    See Also
+    --------
+    reproduce : Makes one.
 
     Examples
     --------
