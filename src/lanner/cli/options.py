@@ -42,8 +42,8 @@ class _SettingType(click.ParamType):  # type: ignore[type-arg]
 def flag_of(setting: str) -> str:
     """The flag of a setting.
 
-    >>> flag_of("newton_steps")
-    '--newton-steps'
+    >>> flag_of("reference_size")
+    '--reference-size'
     """
     return f"--{setting.replace('_', '-')}"
 

@@ -24,8 +24,8 @@ _IN_PYTHON = re.compile(rf"\b({'|'.join(DECLARED)})=('[^']*'|\"[^\"]*\"|\[[^\]]*
 def in_flags(text: str) -> str:
     """A message in the spelling of the command line.
 
-    >>> in_flags("newton_steps=0: give 1, or null='permutation', or expected=None")
-    '--newton-steps 0: give 1, or --null permutation, or --expected observed'
+    >>> in_flags("reference_size=0: give 2, or null='permutation', or expected=None")
+    '--reference-size 0: give 2, or --null permutation, or --expected observed'
     """
 
     def flag(found: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
-"""The significance of a test that knows the signal: what a model-independent one is measured against.
+"""The significance of tests that know the signal, with which a model-independent test is compared.
 
-Each as the paper says: the exact likelihood ratio where the densities are known (1-D) or binned (contact
-interaction), cut and count where a mass or a classifier's output tells signal from background.
+They are the paper's: the likelihood ratio where the densities are known (the 1-D example) or binned (the contact
+interaction), and cut and count where a mass or the output of a classifier tells signal from background.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lanner.errors import InputError
 from lanner.inference.significance import z_of_log_p
 from lanner.typing import Array
 
-_GRID = 1 << 18
-_REACH = 30.0  # standard deviations on the grid
-_LEAST = 20  # simulated background events that a cut must leave, for an estimate worth its name
+_GRID = 1 << 18  # points
+_GRID_WIDTH = 30.0  # standard deviations
+_MIN_BACKGROUND = 20  # simulated background events that a cut has to leave, or its efficiency is hardly known
 
 
 def likelihood_ratio_z(null: Array, alternative: Array) -> float:
@@ -41,7 +41,7 @@ def likelihood_ratio_z(null: Array, alternative: Array) -> float:
     mean, spread = float(alternative @ jumps), float(np.sqrt(alternative @ jumps**2))
     if spread == 0.0:
         return 0.0
-    step = _REACH * spread / _GRID
+    step = _GRID_WIDTH * spread / _GRID
     # Each jump is shared between its two neighbours on the grid, so that its mean is exact.
     place = jumps / step
     low = np.floor(place).astype(np.int64)
@@ -75,22 +75,22 @@ def counting_z(signal: float, background: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Simulated background and signal in one variable, for a cut to be placed between them.
+    """Simulated background and signal in one variable, from which the best cut is found.
 
-    The cut is chosen on the events with even numbers and its efficiencies are those of the odd ones, so that it cannot
-    profit from a fluctuation.
+    The cut is chosen on every other event, and its efficiencies are those of the rest, so that it cannot profit from a
+    fluctuation.
     """
 
     background: Array
     signal: Array
 
     def above_z(self, *, expected: float, signal_events: float) -> float:
-        """Keep what lies above a threshold: a classifier's output."""
+        """The significance of a count above the best threshold, for the output of a classifier."""
         thresholds = np.quantile(self.signal, np.linspace(0.0, 0.995, 400))
         return self._best([(t, np.inf) for t in thresholds], expected, signal_events)
 
     def around_z(self, centre: float, *, expected: float, signal_events: float) -> float:
-        """Keep what lies in a window around a mass: cut and count."""
+        """The significance of a count in the best window around a mass."""
         distances = np.quantile(np.abs(self.signal - centre), np.linspace(0.1, 0.95, 60))
         return self._best([(centre - d, centre + d) for d in distances], expected, signal_events)
 
@@ -103,9 +103,11 @@ class Cut:
             s = int(np.diff(np.searchsorted(signal, window))[0])
             return signal_events * s / len(signal), expected * b / len(background), b
 
-        usable = [w for w in windows if counts(0, w)[2] >= _LEAST]
+        usable = [w for w in windows if counts(0, w)[2] >= _MIN_BACKGROUND]
         if not usable:
-            raise InputError(f"no cut leaves {_LEAST} of {len(self.background)} background events: simulate more")
+            raise InputError(
+                f"no cut leaves {_MIN_BACKGROUND} of {len(self.background)} background events: simulate more"
+            )
         best = max(usable, key=lambda w: counting_z(*counts(0, w)[:2]))
         s, b, _ = counts(1, best)
         return counting_z(s, b)
@@ -114,7 +116,7 @@ class Cut:
 def supervised(
     background: Array, signal: Array, *, training: int = 200_000, seed: int = 0, iterations: int = 300
 ) -> tuple[Cut, float]:
-    """A classifier trained on at most `training` events of each kind: its output on the rest, and its AUC there."""
+    """Train boosted trees on at most `training` events of each kind; return their output on the rest and its AUC."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
 

@@ -7,7 +7,7 @@ import pytest
 
 from lanner.errors import InputError
 from lanner.paper.datasets import higgs
-from lanner.paper.generators import jets, kinematics, pythia
+from lanner.paper.generators import pythia
 
 needs_pythia = pytest.mark.skipif(not pythia.installed(), reason="events are generated with pythia8mc")
 
@@ -85,53 +85,6 @@ def test_nothing_is_printed(capfd):
     higgs.sample("background", 5)
     out, err = capfd.readouterr()
     assert out + err == ""
-
-
-@needs_pythia
-def test_jets_are_those_of_a_known_event():
-    import awkward as ak
-
-    p = kinematics.four_momentum(np.array([100.0, 20.0, 50.0]), np.array([0.0, 0.3, -1.0]), np.array([0.0, 0.2, 3.0]))
-    event = ak.zip({x: ak.Array([list(p[:, i])]) for i, x in enumerate(("px", "py", "pz", "e"))})
-    found = jets.cluster(event)
-    merged = p[0] + p[1]  # closer than 0.5
-    assert ak.num(found)[0] == 2
-    assert found.pt[0, 0] == pytest.approx(np.hypot(merged[0], merged[1]))
-    assert found.mass[0, 0] == pytest.approx(float(kinematics.invariant_mass(merged)))
-    assert (found.pt[0, 1], found.eta[0, 1]) == (pytest.approx(50.0), pytest.approx(-1.0))
-
-
-def some_jets(flavours: list[int], n: int) -> jets.Jets:
-    shape = (n, len(flavours))
-    ones = np.ones(shape)
-    return jets.Jets(50 * ones, 0 * ones, ones, ones, np.tile(flavours, (n, 1)), np.ones(shape, dtype=bool))
-
-
-def test_exactly_two_tags_in_the_right_proportions(rng):
-    n = 200_000
-    tags, accepted = jets.tag_two(some_jets([5, 5, 4, 0], n), rng)
-    assert np.all((tags > 0).sum(axis=1) == 2)
-    e = np.array([0.7, 0.7, 0.2, 0.015])
-    none = np.prod(1 - e)
-
-    def pair(i: int, j: int) -> float:
-        return none * e[i] * e[j] / (1 - e[i]) / (1 - e[j])
-
-    total = sum(pair(i, j) for i in range(4) for j in range(i))
-    assert accepted.mean() == pytest.approx(total / jets.MOST_PROBABLE, abs=0.005)
-    for i in range(4):
-        for j in range(i):
-            share = np.mean((tags[accepted][:, i] > 0) & (tags[accepted][:, j] > 0))
-            assert share == pytest.approx(pair(i, j) / total, abs=0.005)
-    assert np.mean(tags[tags > 0] == 2) == pytest.approx(0.82, abs=0.01)
-
-
-def test_no_event_would_be_tagged_more_often_than_the_bound(rng):
-    for flavours in ([5] * 6, [5, 5, 4, 4, 4, 4], [5, 5, 0, 0, 0, 0], [5, 4, 4, 4, 4, 4]):
-        e = np.select([np.equal(flavours, 5), np.equal(flavours, 4)], [0.7, 0.2], 0.015)
-        none = np.prod(1 - e)
-        odds = e / (1 - e)
-        assert none * (odds.sum() ** 2 - (odds**2).sum()) / 2 < jets.MOST_PROBABLE
 
 
 def test_names_that_are_no_sample():

@@ -3,10 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lanner.errors import InputError
-from lanner.paper.datasets import higgs, susy
 from lanner.paper.generators import detector
-from lanner.paper.generators.units import Unit, normalised, physical
 
 
 @pytest.mark.parametrize(("pt", "resolution"), [(30.0, 0.0104), (100.0, 0.0141), (1000.0, 0.1005)])
@@ -35,15 +32,5 @@ def test_tags_fade_with_eta():
     np.testing.assert_allclose(detector.tag_efficiency(flavour, eta), [0.7, 0.35, 0.0, 0.2, 0.015])
 
 
-@pytest.mark.parametrize("units", [susy.UNITS, higgs.UNITS])
-def test_units_there_and_back(rng, units):
-    columns = {name: rng.normal(size=5) for name in units}
-    back = normalised(physical(columns, units), units)
-    assert tuple(back) == tuple(units)
-    for name, column in columns.items():
-        np.testing.assert_allclose(back[name], column)
-
-
-def test_a_column_without_unit():
-    with pytest.raises(InputError, match="'x' has no known unit; known: pt"):
-        physical({"x": np.zeros(1)}, {"pt": Unit(1.0)})
+def test_settings_are_the_numbers_of_the_parts_asked_for():
+    assert detector.settings("muon") == {"muon_resolution": 0.01, "muon_resolution_slope": 1e-4}

@@ -40,7 +40,7 @@ def test_nothing_is_printed(capfd):
 @needs_pythia
 def test_progress_reaches_the_number_asked_for():
     seen: list[tuple[int, int]] = []
-    dimuon.sample("zprime-300", 600, progress=lambda done, n: seen.append((done, n)))
+    dimuon.sample("zprime-300", 600, progress=lambda _, done, n: seen.append((done, n)))
     assert seen[-1] == (600, 600)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
@@ -49,7 +49,7 @@ def test_progress_reaches_the_number_asked_for():
 def test_an_interrupt_ends_the_workers():
     before = set(multiprocessing.active_children())
 
-    def interrupt(done: int, n: int) -> None:
+    def interrupt(what: str, done: int, n: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -77,5 +77,5 @@ def test_without_the_generator_the_message_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(pythia, "import_module", missing)
     with pytest.raises(InputError, match=r"pythia8mc.*pip install 'lanner\[physics\]'"):
-        dimuon.background(1)
+        dimuon.sample("background", 1)
     assert not pythia.installed()

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from lanner.errors import InputError
 from lanner.paper.generators import contact, detector, mixing
-from lanner.paper.generators.pythia import COMMON, Process, Progress, Run, run, version
-from lanner.typing import Array, Columns
+from lanner.paper.generators.particles import hardest
+from lanner.paper.generators.pythia import Process, Run, Running, run
+from lanner.paper.generators.vectors import generated, momenta
+from lanner.typing import Array, Columns, Progress
 
 LOW_LEVEL = ("pt1", "pt2", "eta1", "eta2", "delta_phi")
 HIGH_LEVEL = ("mll",)
@@ -29,6 +31,7 @@ CONTACT = {"contact-1.0": 1.0, "contact-1.2": 1.2, "contact-1.5": 1.5}  # c_W in
 # The paper's N(S); for a contact interaction N(1) - N(0) at N(0) = 20 000, from `contact.YIELDS`.
 SIGNALS = ZPRIME_EVENTS | {name: EXPECTED * (contact.YIELDS[c] - 1) for name, c in CONTACT.items()}
 
+ENERGY = 13_000.0  # GeV
 MUON_MASS = 0.10566
 MASS_MARGIN = 0.97  # events below this fraction of the mass cut, 4.3 standard deviations away, never pass it
 
@@ -52,12 +55,20 @@ CUTS = Cuts()
 PUBLISHED = Cuts(mass=60.0)
 
 
-def process(name: str, *, cuts: Cuts = CUTS, energy: float = 13_000.0) -> Process:
+class Options(Running, total=False):
+    """How a sample is made."""
+
+    cuts: Cuts
+    energy: float
+
+
+def process(name: str, *, cuts: Cuts = CUTS, energy: float = ENERGY) -> Process:
     """The process "background" or a signal's, at a centre-of-mass energy in GeV."""
+    mixing.check_sample(name, SIGNALS)
     common = (
         f"Beams:eCM = {energy:g}",
         f"PhaseSpace:mHatMin = {MASS_MARGIN * cuts.mass:g}",
-        "HadronLevel:all = off",  # the muons do not know of it
+        "HadronLevel:all = off",  # it does not change the muons
     )
     drell_yan = ("WeakSingleBoson:ffbar2gmZ = on", "23:onMode = off", "23:onIfAny = 13")
     if name == "background":
@@ -66,95 +77,51 @@ def process(name: str, *, cuts: Cuts = CUTS, energy: float = 13_000.0) -> Proces
         # A sequential Z' (the couplings of the Z), without its interference with Drell-Yan.
         zprime = ("NewGaugeBoson:ffbar2gmZZprime = on", "Zprime:gmZmode = 3", f"32:m0 = {name.removeprefix('zprime-')}")
         return Process(f"dimuon-{name}", (*common, *zprime, "32:onMode = off", "32:onIfAny = 13"))
-    if name in CONTACT:
-        return Process(f"dimuon-{name}", common + drell_yan, bias=contact.bias(CONTACT[name]))
-    raise InputError(f"{name!r} is not a sample; choose one of {', '.join(('background', *SIGNALS))}")
+    return Process(f"dimuon-{name}", common + drell_yan, bias=contact.bias(CONTACT[name]))
 
 
-def sample(name: str, n: int, **options: Any) -> Columns:
-    """n selected events of "background" or of a signal; the options are those of `simulate`."""
-    return simulate(name, n, **options).columns
-
-
-def background(n: int, **options: Any) -> Columns:
-    """n selected events of the reference model; the options are those of `simulate`."""
-    return sample("background", n, **options)
-
-
-def simulate(
-    name: str,
-    n: int,
-    *,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
-    cuts: Cuts = CUTS,
-    energy: float = 13_000.0,
-) -> Run:
+def simulate(name: str, n: int, *, cuts: Cuts = CUTS, energy: float = ENERGY, **how: Unpack[Running]) -> Run:
     """n selected events of "background" or of a signal, with the acceptance."""
     reconstructed = partial(reconstruct, cuts=cuts, c_w=CONTACT.get(name))
-    made = process(name, cuts=cuts, energy=energy)
-    return run(made, reconstructed, n, seed=seed, processes=processes, progress=progress)
+    return run(process(name, cuts=cuts, energy=energy), reconstructed, n, **how)
+
+
+def sample(name: str, n: int, **options: Unpack[Options]) -> Columns:
+    """n selected events of "background" or of a signal."""
+    return simulate(name, n, **options).columns
 
 
 def generate(
     *,
-    events: float = EXPECTED,
-    signal: str | None = None,
-    signal_events: float | None = None,
-    poisson: bool = False,
-    seed: int = 0,
+    cuts: Cuts = CUTS,
+    energy: float = ENERGY,
     processes: int = 1,
     progress: Progress | None = None,
-    cuts: Cuts = CUTS,
-    energy: float = 13_000.0,
+    **request: Unpack[mixing.Request],
 ) -> Columns:
-    """A sample of `events` background events and, if asked for, a signal; their numbers Poisson or exact.
+    """A sample of background events and, if asked for, a signal.
 
     With a contact interaction all events are drawn from n(x|1), and N(1) = events + signal_events are expected. By
     default, the number follows from the interaction's cross section.
     """
-    options: dict[str, Any] = {
-        "seed": seed,
-        "processes": processes,
-        "progress": progress,
-        "cuts": cuts,
-        "energy": energy,
-    }
-    if signal in CONTACT:
-        mixing.check(events, signal, signal_events, SIGNALS)
-        rng = mixing.stream(seed, "dimuon")
-        if signal_events is None:
-            signal_events = events * (relative_yield(signal, cuts=cuts, energy=energy) - 1)
-        total = mixing.number(events + signal_events, poisson, rng)
-        return mixing.mix([(total, partial(sample, signal, **options))], rng)
-    return mixing.generate(
-        "dimuon",
-        partial(sample, **options),
-        SIGNALS,
-        events=events,
-        signal=signal,
-        signal_events=signal_events,
-        poisson=poisson,
-        seed=seed,
-    )
+    request = {"events": EXPECTED, "signal": None, "signal_events": None} | request
+    signal = request["signal"]
+    if signal in CONTACT and request["signal_events"] is None:
+        request["signal_events"] = request["events"] * (relative_yield(signal, cuts=cuts, energy=energy) - 1)
+    how: Running = {"seed": request.get("seed", 0), "processes": processes, "progress": progress}
+    made = partial(sample, cuts=cuts, energy=energy, **how)
+    return mixing.generate("dimuon", made, SIGNALS, alone=CONTACT, **request)
 
 
 def relative_yield(
-    signal: str,
-    *,
-    cuts: Cuts = CUTS,
-    energy: float = 13_000.0,
-    events: int = 20_000,
-    seed: int = 0,
-    processes: int = 1,
+    signal: str, *, cuts: Cuts = CUTS, energy: float = ENERGY, events: int = 20_000, **how: Unpack[Running]
 ) -> float:
     """N(1)/N(0) of a contact interaction: known for `CUTS` and `PUBLISHED`, otherwise from that many events."""
-    if energy == 13_000.0 and cuts in (CUTS, PUBLISHED):
+    if energy == ENERGY and cuts in (CUTS, PUBLISHED):
         return (contact.YIELDS if cuts == CUTS else contact.YIELDS_60)[CONTACT[signal]]
     # Over events x drawn from n(x|1), the mean of n(x|0)/n(x|1) is N(0)/N(1).
     reconstructed = partial(reconstruct, cuts=cuts, c_w=CONTACT[signal], with_weight=True)
-    made = run(process(signal, cuts=cuts, energy=energy), reconstructed, events, seed=seed, processes=processes)
+    made = run(process(signal, cuts=cuts, energy=energy), reconstructed, events, **how)
     return float(1 / np.mean(1 / made.columns["weight"]))
 
 
@@ -162,30 +129,17 @@ def reconstruct(
     batch: Any, rng: np.random.Generator, *, cuts: Cuts, c_w: float | None = None, with_weight: bool = False
 ) -> Columns:
     """The columns of a batch of generated events that pass the cuts."""
-    import awkward as ak
-
-    p = batch.prt
-    final = {}
-    for charge, code in ((-1, 13), (+1, -13)):
-        muons = p[(p.id == code) & (p.status > 0)].p
-        pt = np.hypot(muons.px, muons.py)
-        # More than two muons only if a radiated photon makes a pair: the hardest of each charge are taken.
-        hardest = ak.argmax(pt, axis=1, keepdims=True)
-        final[charge] = tuple(
-            ak.to_numpy(ak.fill_none(ak.firsts(x[hardest]), 0.0)) for x in (pt, muons.px, muons.py, muons.pz)
-        )
-    measured = []
-    for true_pt, px, py, pz in final.values():
-        with np.errstate(divide="ignore", invalid="ignore"):
-            measured.append((detector.muon_pt(true_pt, rng), np.arcsinh(pz / true_pt), np.arctan2(py, px)))
-    (pt_a, eta_a, phi_a), (pt_b, eta_b, phi_b) = measured
+    final = generated(batch.prt[batch.prt.status > 0])
+    # There are more than two muons only if a radiated photon makes a pair: the hardest of each charge are taken.
+    minus, plus = (hardest(final[final.id == code]) for code in (13, -13))
+    pt_a, pt_b = (detector.muon_pt(muon.pt, rng) for muon in (minus, plus))
     first = pt_a >= pt_b
     columns = {
         "pt1": np.where(first, pt_a, pt_b),
         "pt2": np.where(first, pt_b, pt_a),
-        "eta1": np.where(first, eta_a, eta_b),
-        "eta2": np.where(first, eta_b, eta_a),
-        "delta_phi": np.mod(np.where(first, phi_a - phi_b, phi_b - phi_a), 2 * np.pi),
+        "eta1": np.where(first, minus.eta, plus.eta),
+        "eta2": np.where(first, plus.eta, minus.eta),
+        "delta_phi": np.mod(np.where(first, minus.phi - plus.phi, plus.phi - minus.phi), 2 * np.pi),
     }
     columns["mll"] = invariant_mass(**columns)
     keep = (columns["pt2"] > cuts.pt) & (columns["mll"] > cuts.mass)
@@ -201,24 +155,17 @@ def reconstruct(
 def invariant_mass(pt1: Array, pt2: Array, eta1: Array, eta2: Array, delta_phi: Array) -> Array:
     """m_ll in GeV.
 
-    >>> round(float(invariant_mass(*map(np.asarray, (50.0, 50.0, 0.0, 0.0, np.pi)))), 3)
-    100.0
+    >>> invariant_mass(*np.array([[50.0], [50.0], [0.0], [0.0], [np.pi]])).round(3).tolist()
+    [100.0]
     """
-    px = pt1 + pt2 * np.cos(delta_phi)
-    py = pt2 * np.sin(delta_phi)
-    p1, p2 = pt1 * np.cosh(eta1), pt2 * np.cosh(eta2)
-    energy = np.hypot(p1, MUON_MASS) + np.hypot(p2, MUON_MASS)
-    pz = pt1 * np.sinh(eta1) + pt2 * np.sinh(eta2)
-    return np.asarray(np.sqrt(np.maximum(energy**2 - px**2 - py**2 - pz**2, 0.0)))
+    one = momenta(pt=pt1, eta=eta1, phi=delta_phi, mass=MUON_MASS)
+    return np.asarray((one + momenta(pt=pt2, eta=eta2, phi=0.0, mass=MUON_MASS)).mass)
 
 
-def settings(name: str, *, cuts: Cuts = CUTS, energy: float = 13_000.0) -> dict[str, Any]:
+def settings(name: str, *, cuts: Cuts = CUTS, energy: float = ENERGY) -> dict[str, Any]:
     """How a sample is made, to be written beside its events."""
     made = process(name, cuts=cuts, energy=energy)
-    return {
-        "sample": made.name,
-        "generator": f"Pythia {version()}",
-        "pythia": [*COMMON, *made.lines],
+    return made.settings() | {
         "mass_bias_per_TeV2": made.bias,
         "c_W_per_TeV2": CONTACT.get(name),
         "cuts": asdict(cuts),

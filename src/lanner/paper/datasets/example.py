@@ -11,9 +11,40 @@ NAMES = ("reference.parquet", "data.parquet")
 
 
 def write_example(folder: str | Path = "example") -> tuple[Path, Path]:
-    """Write the example's reference and data as Parquet files into a folder, and return where they are.
+    """Write a small search for new physics in muon pairs to a folder: a reference and data, as Parquet files.
 
-    The reference predicts 2000 events in the data. Columns: pt1, pt2, eta1, eta2, delta_phi of two muons, and mll.
+    The reference is a simulation of 10 000 events without new physics, of which 2000 are expected in the data. Both
+    have the transverse momenta ``pt1`` and ``pt2`` of two muons (GeV), their pseudorapidities ``eta1`` and ``eta2``,
+    the angle ``delta_phi`` between them in the transverse plane (radians), and their invariant mass ``mll`` (GeV).
+
+    Parameters
+    ----------
+    folder : str or Path, default "example"
+        Where to write the files. The folder is made if it does not exist, and files of the same names are replaced.
+
+    Returns
+    -------
+    reference : Path
+        The file of the reference.
+    data : Path
+        The file of the data.
+
+    Raises
+    ------
+    OSError
+        If the folder or the files cannot be written.
+
+    See Also
+    --------
+    lanner.read_sample : Read such a file.
+
+    Examples
+    --------
+    >>> import lanner, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     reference, data = lanner.write_example(folder)
+    ...     print(reference.name, len(lanner.read_sample(reference).sample))
+    reference.parquet 10000
     """
     at = Path(folder)
     at.mkdir(parents=True, exist_ok=True)

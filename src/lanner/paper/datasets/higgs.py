@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from lanner.errors import InputError
-from lanner.paper.generators import detector, jets, kinematics, mixing, tops
-from lanner.paper.generators.particles import Final, direction, total, transverse
-from lanner.paper.generators.pythia import COMMON, Process, Progress, Run, run, version
+from lanner.paper.generators import detector, jets, mixing, tops
+from lanner.paper.generators.particles import Final, sum_et, transverse
+from lanner.paper.generators.pythia import Process, Run, Running, run
 from lanner.paper.generators.units import Unit, normalised, physical
-from lanner.typing import Columns
+from lanner.paper.generators.vectors import momenta
+from lanner.typing import Columns, Progress
 
 # GeV a unit. These are the published file's own numbers: with them its high-level features follow from its low-level
 # ones, and its smallest jet pT of 15 GeV, m_jj at the W mass and m_lv at the W mass set the same scale.
@@ -62,11 +63,11 @@ REFERENCE_SIZE = 500_000
 SIGNALS = {"heavy-higgs": 2000.0}  # N(S)
 
 ENERGY = 8000.0
-# One charge of the lepton only: no feature knows it.
+# The lepton always has the same charge: no feature depends on it.
 LEPTON_AND_JETS = ("24:onMode = off", "24:onPosIfAny = 11 13", "24:onNegIfAny = 1 2 3 4 5")
 # The shower starts at the scale of the hard process, not of the collision, which would make more forward jets.
 SHOWERS = (f"Beams:eCM = {ENERGY:g}", "HadronLevel:all = off", "SpaceShower:pTmaxMatch = 1")
-PILEUP = 500.0  # GeV; other collisions, as few as the published missing momentum shows
+PILEUP = 500.0  # GeV, the sum ET of other collisions; with it the missing momentum is as broad as the published one
 CHAIN = (
     *("Higgs:useBSM = on", "HiggsBSM:gg2H2 = on", "HiggsH2:coup2HchgW = 1", "HiggsHchg:coup2H1W = 1"),
     *("35:m0 = 425", "35:doForceWidth = on", "35:mWidth = 1", "35:onMode = off", "35:onIfMatch = 24 37"),
@@ -85,8 +86,8 @@ class Cuts:
     jet_eta: float = 3.0
 
     def __post_init__(self) -> None:
-        if not (self.pt > 0 and self.eta > 0 and self.jet_pt >= jets.SOFTEST and self.jet_eta > 0):
-            raise InputError(f"{self}: pT and |eta| must be positive, jets above {jets.SOFTEST} GeV")
+        if not (self.pt > 0 and self.eta > 0 and self.jet_pt >= jets.MIN_PT and self.jet_eta > 0):
+            raise InputError(f"{self}: pT and |eta| must be positive, jets above {jets.MIN_PT} GeV")
 
 
 CUTS = Cuts()
@@ -94,52 +95,34 @@ CUTS = Cuts()
 
 def process(name: str) -> Process:
     """The process "background" or "heavy-higgs"."""
+    mixing.check_sample(name, SIGNALS)
     if name == "background":
         return Process("higgs-background", (*SHOWERS, "Top:gg2ttbar = on", "Top:qqbar2ttbar = on", *LEPTON_AND_JETS))
-    if name == "heavy-higgs":
-        return Process("higgs-heavy-higgs", (*SHOWERS, *CHAIN, *LEPTON_AND_JETS))
-    raise InputError(f"{name!r} is not a sample; choose one of {', '.join(('background', *SIGNALS))}")
+    return Process("higgs-heavy-higgs", (*SHOWERS, *CHAIN, *LEPTON_AND_JETS))
 
 
-def simulate(
-    name: str,
-    n: int,
-    *,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
-    cuts: Cuts = CUTS,
-) -> Run:
+class Options(Running, total=False):
+    """How a sample is made."""
+
+    cuts: Cuts
+
+
+def simulate(name: str, n: int, *, cuts: Cuts = CUTS, **how: Unpack[Running]) -> Run:
     """n selected events of "background" or a signal, with the acceptance."""
-    return run(process(name), partial(reconstruct, cuts=cuts), n, seed=seed, processes=processes, progress=progress)
+    return run(process(name), partial(reconstruct, cuts=cuts), n, **how)
 
 
-def sample(name: str, n: int, **options: Any) -> Columns:
-    """n selected events of "background" or a signal; the options are those of `simulate`."""
+def sample(name: str, n: int, **options: Unpack[Options]) -> Columns:
+    """n selected events of "background" or a signal."""
     return simulate(name, n, **options).columns
 
 
-def background(n: int, **options: Any) -> Columns:
-    """n selected events of the reference model; the options are those of `simulate`."""
-    return sample("background", n, **options)
-
-
 def generate(
-    *,
-    events: float = EXPECTED,
-    signal: str | None = None,
-    signal_events: float | None = None,
-    poisson: bool = False,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
-    cuts: Cuts = CUTS,
+    *, cuts: Cuts = CUTS, processes: int = 1, progress: Progress | None = None, **request: Unpack[mixing.Request]
 ) -> Columns:
-    """A sample of `events` background events and, if asked for, a signal; their numbers Poisson or exact."""
-    make = partial(sample, seed=seed, processes=processes, progress=progress, cuts=cuts)
-    return mixing.generate(
-        "higgs", make, SIGNALS, events=events, signal=signal, signal_events=signal_events, poisson=poisson, seed=seed
-    )
+    """A sample of background events and, if asked for, a signal."""
+    made = partial(sample, cuts=cuts, seed=request.get("seed", 0), processes=processes, progress=progress)
+    return mixing.generate("higgs", made, SIGNALS, **({"events": EXPECTED} | request))
 
 
 def reconstruct(batch: Any, rng: np.random.Generator, *, cuts: Cuts) -> Columns:
@@ -148,17 +131,14 @@ def reconstruct(batch: Any, rng: np.random.Generator, *, cuts: Cuts) -> Columns:
     lepton = final.hardest(0)
     pt = detector.lepton_pt(lepton.pt, lepton.muon, rng)
     seen = final.seen()
-    sum_et = np.asarray(np.sum(transverse(seen), axis=1), dtype=np.float64)
-    hadrons = -total(final.invisible) - lepton.pt[:, None] * direction(lepton.phi)
-    met = -detector.recoil(hadrons, sum_et, PILEUP, rng) - pt[:, None] * direction(lepton.phi)
+    met = -detector.recoil(final.hadrons(lepton), sum_et(seen), PILEUP, rng) - transverse(pt, lepton.phi)
 
     found = jets.measured(seen, rng, smallest=cuts.jet_pt, largest_eta=cuts.jet_eta)
     tagged, accepted = jets.tag_two(found, rng)
     keep = accepted & (pt > cuts.pt) & (np.abs(lepton.eta) < cuts.eta) & (found.number >= 4)
-    values = tops.features(
-        kinematics.four_momentum(pt, lepton.eta, lepton.phi)[keep], met[keep], found.take(keep), tagged[keep], rng
-    )
-    return normalised(values, UNITS)
+    measured = momenta(pt=pt[keep], eta=lepton.eta[keep], phi=lepton.phi[keep], mass=0.0)
+    missing = momenta(px=met[keep, 0], py=met[keep, 1])
+    return normalised(tops.features(measured, missing, found.take(keep), tagged[keep], rng), UNITS)
 
 
 def in_gev(columns: Columns) -> Columns:
@@ -168,11 +148,7 @@ def in_gev(columns: Columns) -> Columns:
 
 def settings(name: str, *, cuts: Cuts = CUTS) -> dict[str, Any]:
     """How a sample is made, to be written beside its events."""
-    made = process(name)
-    return {
-        "sample": made.name,
-        "generator": f"Pythia {version()}",
-        "pythia": [*COMMON, *made.lines],
+    return process(name).settings() | {
         "cuts": asdict(cuts),
         "jets": {"radius": jets.RADIUS},
         "detector": detector.settings("muon", "electron", "met", "jet", "tag") | {"pileup": PILEUP},

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from lanner.errors import InputError
+from lanner.paper.generators import mixing
 from lanner.paper.ideal import likelihood_ratio_z
 from lanner.typing import Array
 
@@ -26,7 +26,7 @@ class Signal:
     name: str
     events: float
     law: Any  # a frozen scipy distribution
-    alone: bool = False
+    alone: bool = False  # whether it is a model of all data instead
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """n events."""
@@ -37,13 +37,13 @@ class Signal:
         return np.asarray(np.log1p(share * self.law.pdf(x) / (RATE * np.exp(-RATE * x))))
 
     def expected(self, null: Array, edges: Array, events: float) -> Array:
-        """What is expected in bins of which the reference predicts `null`."""
+        """The expected number of events in each bin, if the reference predicts `null`."""
         return np.asarray(null + events * np.diff(self.law.cdf(edges)))
 
 
 @dataclass(frozen=True)
 class Deficit:
-    """The reference with a part of it missing around some place: a model of all data, `events` of them."""
+    """A model of all data: the reference with a part of it missing around `place`."""
 
     name: str
     depth: float
@@ -53,7 +53,7 @@ class Deficit:
 
     @property
     def events(self) -> float:
-        """N(1), of N(0) = 2000."""
+        """The expected number N(1) of all events, where the reference expects N(0) = 2000."""
         x = np.linspace(0, 4, 400_001)
         return float(np.trapezoid(EXPECTED * RATE * np.exp(-RATE * x) * self._left(x), x))
 
@@ -66,11 +66,11 @@ class Deficit:
         return found[:n]
 
     def log_ratio(self, x: Array, share: float) -> Array:
-        """log of what is left of the reference; `share` is its total."""
+        """The logarithm of what is left of the reference, with `share` of its events in all."""
         return np.asarray(np.log(self._left(x) * share * EXPECTED / self.events))
 
     def expected(self, null: Array, edges: Array, events: float) -> Array:
-        """What is expected in bins of which the reference predicts `null`."""
+        """The expected number of events in each bin, if the reference predicts `null`."""
         middle = np.append(0.5 * (edges[1:-1] + edges[:-2]), edges[-2])
         thinned = null * self._left(middle)
         return np.asarray(thinned * events / thinned.sum())
@@ -89,8 +89,8 @@ SIGNALS = {
 }
 
 
-# What the paper does not look for, of other shapes and places: a deficit, a soft excess, a few events beyond the bulk
-# of the reference, a line much narrower and one much broader than the paper's.
+# Signals that the paper does not look for: a deficit, a soft excess, a few events beyond the bulk of the reference, a
+# peak much narrower and one much broader than the paper's.
 FURTHER: dict[str, Signal | Deficit] = {
     s.name: s
     for s in (
@@ -121,33 +121,31 @@ def generate(
     >>> {name: column.shape for name, column in generate(events=100, signal="tail", signal_events=5).items()}
     {'x': (105,)}
     """
+    mixing.check(events, signal, signal_events, SIGNALS)
     rng = np.random.default_rng(seed)
-    if signal is not None and signal not in SIGNALS:
-        raise InputError(f"signal={signal!r} is not known; choose one of {', '.join(map(repr, SIGNALS))}")
-    if not events >= 0 or (signal_events is not None and not signal_events >= 0):
-        raise InputError(f"events={events!r}, signal_events={signal_events!r}: numbers of events cannot be negative")
-
-    def number(mean: float) -> int:
-        return int(rng.poisson(mean)) if poisson else round(mean)
-
-    x = background(number(events), rng)[:, 0]
+    x = background(mixing.number(events, poisson, rng), rng)[:, 0]
     if signal is not None:
-        chosen = SIGNALS[signal]
-        x = np.append(x, chosen.sample(number(chosen.events if signal_events is None else signal_events), rng))
+        chosen, mean = _chosen(signal, signal_events)
+        x = np.append(x, chosen.sample(mixing.number(mean, poisson, rng), rng))
         rng.shuffle(x)
     return {"x": x}
+
+
+def _chosen(signal: str, signal_events: float | None) -> tuple[Signal | Deficit, float]:
+    """A signal and its number of events, by default its own."""
+    chosen = (SIGNALS | FURTHER)[signal]
+    return chosen, chosen.events if signal_events is None else signal_events
 
 
 def log_ratio(
     signal: str, signal_events: float | None = None, *, expected: float = EXPECTED
 ) -> Callable[[Array], Array]:
-    """log of the density of all data with a signal over that without, of events one a row.
+    """A function of events, one a row: the logarithm of the density of all data with a signal over that without.
 
     >>> round(float(log_ratio("tail")(np.array([[0.1]]))[0]), 6)  # far from the signal
     0.0
     """
-    chosen = (SIGNALS | FURTHER)[signal]
-    events = chosen.events if signal_events is None else signal_events
+    chosen, events = _chosen(signal, signal_events)
     return lambda x: chosen.log_ratio(x[:, 0], events / expected)
 
 
@@ -159,9 +157,7 @@ def ideal_significance(signal: str, signal_events: float | None = None, *, expec
     >>> [round(ideal_significance(name), 2) for name in SIGNALS]
     [4.77, 5.58, 4.54]
     """
-    chosen = (SIGNALS | FURTHER)[signal]
+    chosen, events = _chosen(signal, signal_events)
     edges = np.concatenate([np.linspace(0, 2, 200_001), [np.inf]])
     null = expected * -np.diff(np.exp(-RATE * edges))
-    return likelihood_ratio_z(
-        null, chosen.expected(null, edges, chosen.events if signal_events is None else signal_events)
-    )
+    return likelihood_ratio_z(null, chosen.expected(null, edges, events))

@@ -7,25 +7,25 @@ Chargino pairs alone are softer than the published signal, whose pairs recoil ag
 leptons above 250 GeV, as if hard jets had been generated with them. Pairs of large mass and transverse momentum
 (`PAIR_MASS`, `PAIR_PT`) reproduce it: with 46 % signal, as published, every positive column has a mean within 8 % of 1.
 
-The showers are generated, the hadrons are not: no feature but MET_rel knows of jets, and there a jet's direction is
-its parton's.
+The showers are generated, the hadrons are not: of the features only MET_rel depends on jets, and only on their
+directions, which are those of the partons.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from lanner.errors import InputError
 from lanner.paper.generators import detector, jets, kinematics, mixing
-from lanner.paper.generators.particles import Final, direction, total, transverse
-from lanner.paper.generators.pythia import COMMON, Process, Progress, Run, run, version
+from lanner.paper.generators.particles import Final, sum_et, transverse
+from lanner.paper.generators.pythia import Process, Run, Running, run
 from lanner.paper.generators.spectrum import chargino_pair
 from lanner.paper.generators.units import Unit, normalised, physical
-from lanner.typing import Array, Columns
+from lanner.typing import Array, Columns, Progress
 
 # GeV (or radians) a unit, and what is subtracted first. These are the published file's own numbers: with them its M_R,
 # M_TR_2, R, MT2 and axial_MET follow from its low-level features to five digits, the super-razor variables to 2 %. The
@@ -57,7 +57,7 @@ SIGNALS = {"chargino": 500.0}  # N(S)
 
 ENERGY = 8000.0
 LEPTONIC = ("24:onMode = off", "24:onIfAny = 11 13")
-PILEUP = 1800.0  # GeV; twenty collisions, which make the published W pairs' recoil as broad as it is
+PILEUP = 1800.0  # GeV, the sum ET of twenty other collisions; with it the recoil is as broad as the published one
 PAIR_MASS, PAIR_PT = 550.0, 30.0  # GeV; of the chargino pair
 SHOWERS = (f"Beams:eCM = {ENERGY:g}", "HadronLevel:all = off")
 
@@ -75,66 +75,43 @@ class Cuts:
 
 
 CUTS = Cuts()
-JET_PT, JET_ETA = 20.0, 2.5  # jets that MET_rel knows of
+JET_PT, JET_ETA = 20.0, 2.5  # least pT (GeV) and largest |eta| of jets that enter MET_rel
 
 
 def process(name: str) -> Process:
     """The process "background" or "chargino"."""
+    mixing.check_sample(name, SIGNALS)
     if name == "background":
         # The shower starts at the scale of the pair, not of the collision: the published pairs recoil softly.
         soft = "SpaceShower:pTmaxMatch = 1"
         return Process("susy-background", (*SHOWERS, "WeakDoubleBoson:ffbar2WW = on", soft, *LEPTONIC))
-    if name == "chargino":
-        pair = (
-            "SUSY:qqbar2chi+chi- = on",
-            "SUSY:idA = 1000024",
-            "SUSY:idB = 1000024",
-            f"PhaseSpace:mHatMin = {PAIR_MASS:g}",
-        )
-        return Process("susy-chargino", (*SHOWERS, *pair, *LEPTONIC), chargino_pair())
-    raise InputError(f"{name!r} is not a sample; choose one of {', '.join(('background', *SIGNALS))}")
+    pair = ("SUSY:qqbar2chi+chi- = on", "SUSY:idA = 1000024", "SUSY:idB = 1000024")
+    heavy = f"PhaseSpace:mHatMin = {PAIR_MASS:g}"
+    return Process("susy-chargino", (*SHOWERS, *pair, heavy, *LEPTONIC), chargino_pair())
 
 
-def simulate(
-    name: str,
-    n: int,
-    *,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
-    cuts: Cuts = CUTS,
-) -> Run:
+class Options(Running, total=False):
+    """How a sample is made."""
+
+    cuts: Cuts
+
+
+def simulate(name: str, n: int, *, cuts: Cuts = CUTS, **how: Unpack[Running]) -> Run:
     """n selected events of "background" or a signal, with the acceptance."""
-    reconstructed = partial(reconstruct, cuts=cuts, pair_pt=0.0 if name == "background" else PAIR_PT)
-    return run(process(name), reconstructed, n, seed=seed, processes=processes, progress=progress)
+    return run(process(name), partial(reconstruct, cuts=cuts, pair_pt=_pair_pt(name)), n, **how)
 
 
-def sample(name: str, n: int, **options: Any) -> Columns:
-    """n selected events of "background" or a signal; the options are those of `simulate`."""
+def sample(name: str, n: int, **options: Unpack[Options]) -> Columns:
+    """n selected events of "background" or a signal."""
     return simulate(name, n, **options).columns
 
 
-def background(n: int, **options: Any) -> Columns:
-    """n selected events of the reference model; the options are those of `simulate`."""
-    return sample("background", n, **options)
-
-
 def generate(
-    *,
-    events: float = EXPECTED,
-    signal: str | None = None,
-    signal_events: float | None = None,
-    poisson: bool = False,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
-    cuts: Cuts = CUTS,
+    *, cuts: Cuts = CUTS, processes: int = 1, progress: Progress | None = None, **request: Unpack[mixing.Request]
 ) -> Columns:
-    """A sample of `events` background events and, if asked for, a signal; their numbers Poisson or exact."""
-    make = partial(sample, seed=seed, processes=processes, progress=progress, cuts=cuts)
-    return mixing.generate(
-        "susy", make, SIGNALS, events=events, signal=signal, signal_events=signal_events, poisson=poisson, seed=seed
-    )
+    """A sample of background events and, if asked for, a signal."""
+    made = partial(sample, cuts=cuts, seed=request.get("seed", 0), processes=processes, progress=progress)
+    return mixing.generate("susy", made, SIGNALS, **({"events": EXPECTED} | request))
 
 
 def reconstruct(batch: Any, rng: np.random.Generator, *, cuts: Cuts, pair_pt: float = 0.0) -> Columns:
@@ -147,11 +124,9 @@ def reconstruct(batch: Any, rng: np.random.Generator, *, cuts: Cuts, pair_pt: fl
     (pt1, pt2), (eta1, eta2), (phi1, phi2) = (np.where(first, x, x[::-1]) for x in measured)
 
     seen = final.seen()
-    sum_et = np.asarray(np.sum(transverse(seen), axis=1), dtype=np.float64)
-    # Momentum balance: what is not seen recoils against everything else.
-    hadrons = -total(final.invisible) - sum(x.pt[:, None] * direction(x.phi) for x in true)
-    leptons = pt1[:, None] * direction(phi1) + pt2[:, None] * direction(phi2)
-    met = -detector.recoil(hadrons, sum_et, PILEUP, rng) - leptons
+    hadrons = final.hadrons(*true)
+    leptons = transverse(pt1, phi1) + transverse(pt2, phi2)
+    met = -detector.recoil(hadrons, sum_et(seen), PILEUP, rng) - leptons
 
     keep = (pt2 > cuts.pt) & (np.abs(eta1) < cuts.eta) & (np.abs(eta2) < cuts.eta)
     keep &= np.hypot(hadrons[:, 0], hadrons[:, 1]) >= pair_pt
@@ -169,7 +144,7 @@ def features(one: tuple[Array, Array, Array], two: tuple[Array, Array, Array], m
     p1, p2 = kinematics.momentum(*one), kinematics.momentum(*two)
     missing, phi = np.hypot(met[:, 0], met[:, 1]), kinematics.azimuth(met)
     nearest = np.minimum(kinematics.angle_between(phi, phi1), kinematics.angle_between(phi, phi2))
-    to_jets = ak.min(np.abs((jet_phi - phi + np.pi) % (2 * np.pi) - np.pi), axis=1)
+    to_jets = ak.min(kinematics.angle_between(jet_phi, phi), axis=1)
     nearest = np.minimum(nearest, ak.to_numpy(ak.fill_none(to_jets, np.pi)))
     pair = (p1 + p2)[:, :2]
     razor = kinematics.razor(p1, p2, met)
@@ -203,14 +178,16 @@ def in_gev(columns: Columns) -> Columns:
 def settings(name: str, *, cuts: Cuts = CUTS) -> dict[str, Any]:
     """How a sample is made, to be written beside its events."""
     made = process(name)
-    return {
-        "sample": made.name,
-        "generator": f"Pythia {version()}",
-        "pythia": [*COMMON, *made.lines],
+    return made.settings() | {
         "spectrum": made.spectrum,
         "cuts": asdict(cuts),
-        "pair_pt": 0.0 if name == "background" else PAIR_PT,
+        "pair_pt": _pair_pt(name),
         "jets": {"radius": jets.RADIUS, "pt": JET_PT, "eta": JET_ETA},
         "detector": detector.settings("muon", "electron", "met") | {"pileup": PILEUP},
         "units": {name: asdict(unit) for name, unit in UNITS.items()},
     }
+
+
+def _pair_pt(name: str) -> float:
+    """The least transverse momentum of the pair in a sample (GeV)."""
+    return 0.0 if name == "background" else PAIR_PT

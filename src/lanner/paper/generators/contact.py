@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.paper.generators.vectors import generated
 from lanner.typing import Array
 
 # N(1)/N(0) for pT > 20 GeV and |eta| < 2.1 at 13 TeV, with m_ll > 100 GeV, and with the whole Z peak above 60 GeV.
@@ -35,7 +36,7 @@ BOUND = (9.0, 24.0)
 
 
 def bias(c_w: float) -> tuple[float, float]:
-    """b1 and b2 of the generated events' excess 1 + b1 s + b2 s^2."""
+    """b1 and b2: events are generated 1 + b1 s + b2 s^2 times as often as they occur, with s in TeV^2."""
     return BOUND[0] * c_w, BOUND[1] * c_w**2
 
 
@@ -58,29 +59,23 @@ def cross_section(s: Array, cos: Array, up: NDArray[np.bool_], alpha: Array, c_w
 
 
 def hard_process(batch: Any) -> tuple[Array, Array, NDArray[np.bool_], Array]:
-    """s, cos of quark and mu-, whether the quark is up-type, and alpha(s) of generated Drell-Yan events.
+    """s, the cosine of the angle between quark and mu-, whether the quark is up-type, and alpha(s) of each event.
 
-    The shower boosts the Z as it stood, without rotating it, so in the rest frame reached by a boost along
-    its momentum the beam axis still is the quarks' direction.
+    The shower boosts the Z without rotating it. So a boost along the Z's momentum leads back to the rest frame in which
+    the quarks moved along the beam axis.
     """
     import awkward as ak
 
     p, info = batch.prt, batch.info
-    muons = p[np.abs(p.status) == 23]
-    minus, plus = (ak.firsts(muons[muons.id == code].p) for code in (13, -13))
-    mx, my, mz, me = (ak.to_numpy(minus[x]) for x in ("px", "py", "pz", "e"))
-    px, py, pz, pe = (ak.to_numpy(plus[x]) + ak.to_numpy(minus[x]) for x in ("px", "py", "pz", "e"))
-    mass = np.sqrt(pe**2 - px**2 - py**2 - pz**2)
-    # The mu- in the rest frame: p* = p + P (p.P/(E + M) - e)/M.
-    along = (mx * px + my * py + mz * pz) / (pe + mass) - me
-    sx, sy, sz = mx + px * along / mass, my + py * along / mass, mz + pz * along / mass
+    muons = generated(p[np.abs(p.status) == 23])
+    minus, plus = (ak.firsts(muons[muons.id == code]) for code in (13, -13))
     id1 = ak.to_numpy(info.id1)
-    cos = np.sign(id1) * sz / np.sqrt(sx**2 + sy**2 + sz**2)
+    cos = np.sign(id1) * ak.to_numpy(minus.boostCM_of_p4(minus + plus).costheta)
     return ak.to_numpy(info.sHat), cos, np.abs(id1) % 2 == 0, ak.to_numpy(info.alphaEM)
 
 
 def unweight(batch: Any, c_w: float, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
-    """The events' w, and which of them belong to a sample with the interaction."""
+    """The weight w of each event, and whether it is accepted for a sample with the interaction."""
     s, cos, up, alpha = hard_process(batch)
     weight = cross_section(s, cos, up, alpha, c_w) / cross_section(s, cos, up, alpha, 0.0)
     b1, b2 = bias(c_w)

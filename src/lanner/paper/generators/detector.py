@@ -73,11 +73,11 @@ def jet_pt(pt: Array, b: Any, rng: np.random.Generator) -> Array:
 
 
 def recoil(true: Array, sum_et: Array, pileup: float, rng: np.random.Generator) -> Array:
-    """The measured transverse momentum (n, 2) of all that is not a lepton; `pileup` is other collisions' sum ET."""
+    """The measured transverse momentum (n, 2) of all but the leptons; `pileup` is the sum ET of other collisions."""
     width = MET_RESOLUTION * np.sqrt(sum_et + pileup)
     return np.asarray(true + width[:, None] * rng.standard_normal(true.shape))
 
 
 def settings(*parts: str) -> dict[str, float]:
-    """The numbers of this page whose names begin so, to be written beside the events."""
+    """The constants above whose names begin with one of `parts`, to be written beside the events."""
     return {name.lower(): value for name, value in globals().items() if name.startswith(tuple(map(str.upper, parts)))}

@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.paper.generators import detector
-from lanner.paper.generators.kinematics import four_momentum
-from lanner.paper.generators.particles import distance, pseudorapidity, transverse
 from lanner.paper.generators.pythia import need
+from lanner.paper.generators.vectors import Vectors, momenta
 from lanner.typing import Array
 
 RADIUS = 0.5
-SOFTEST = 5.0  # GeV; jets below are not looked at
-MOST = 6  # jets of an event that are kept, as many as the published one seems to have looked at
-# Of exactly two tags: 0.49 with two b jets and nothing else, somewhat more with c jets.
-MOST_PROBABLE = 0.60
-QUARK_PT, QUARK_DISTANCE = 5.0, 0.4  # of a quark that makes a jet its own
+MIN_PT = 5.0  # GeV; the true pT of the softest jets that are measured
+MAX_JETS = 6  # in an event; the published events seem to have been selected with as many
+# No event has exactly two tags more often: two b jets alone have them in 49 %, with c jets it is somewhat more.
+MAX_TAGGED = 0.60
+# A jet has the flavour of a b or c quark above this pT (GeV) and closer than this distance.
+QUARK_PT, QUARK_DISTANCE = 5.0, 0.4
 
 
 @dataclass(frozen=True, eq=False)
 class Jets:
-    """The jets of n events, up to `MOST` each, roughly in the order of their pT; entries beyond are not valid."""
+    """The jets of n events, up to `MAX_JETS` each, roughly in the order of their pT; the rest is not valid."""
 
     pt: Array
     eta: Array
@@ -40,43 +40,37 @@ class Jets:
         return np.asarray(self.valid.sum(axis=1))
 
     @property
-    def four_momentum(self) -> Array:
-        """px, py, pz, E of each jet."""
-        return four_momentum(self.pt, self.eta, self.phi, self.mass)
+    def four_momenta(self) -> Vectors:
+        """The jets' four-momenta (n, m)."""
+        return momenta(pt=self.pt, eta=self.eta, phi=self.phi, mass=self.mass)
 
     def take(self, keep: NDArray[np.bool_]) -> Jets:
         """The jets of some of the events."""
-        names = ("pt", "eta", "phi", "mass", "flavour", "valid")
-        return Jets(*(getattr(self, name)[keep] for name in names))
+        return Jets(**{name: values[keep] for name, values in vars(self).items()})
 
 
-def cluster(p: Any) -> Any:
-    """The jets of each event's particles (px, py, pz, e), hardest first, with pt, eta, phi and mass."""
+def cluster(particles: Vectors) -> Vectors:
+    """The jets of each event's particles, hardest first."""
     import awkward as ak
 
-    fastjet, vector = need("fastjet"), need("vector")
-    vector.register_awkward()
+    fastjet = need("fastjet")
     need("fastjet._swig").ClusterSequence.set_fastjet_banner_stream(None)
-    particles = ak.zip({"px": p.px, "py": p.py, "pz": p.pz, "E": p.e}, with_name="Momentum4D")
     definition = fastjet.JetDefinition(fastjet.antikt_algorithm, RADIUS)
-    found = fastjet.ClusterSequence(particles, definition).inclusive_jets(min_pt=SOFTEST)
-    jets = ak.zip({"px": found.px, "py": found.py, "pz": found.pz, "e": found.E})
-    jets["pt"], jets["eta"], jets["phi"] = transverse(jets), pseudorapidity(jets), np.arctan2(jets.py, jets.px)
-    jets["mass"] = np.sqrt(np.maximum(jets.e**2 - jets.pt**2 - jets.pz**2, 0.0))
-    return jets[ak.argsort(jets.pt, axis=1, ascending=False)]
+    found = fastjet.ClusterSequence(particles, definition).inclusive_jets(min_pt=MIN_PT)
+    return found[ak.argsort(found.pt, axis=1, ascending=False)]
 
 
-def measured(particles: Any, rng: np.random.Generator, *, smallest: float, largest_eta: float) -> Jets:
-    """The jets above a measured pT and within |eta|, as a detector sees them."""
+def measured(particles: Vectors, rng: np.random.Generator, *, smallest: float, largest_eta: float) -> Jets:
+    """The jets above a measured pT (GeV) and within |eta|, as a detector sees them."""
     import awkward as ak
 
     jets = cluster(particles)
     jets = jets[np.abs(jets.eta) < largest_eta]
     flavour = ak.zeros_like(jets.pt, dtype=np.int64)
     for code in (4, 5):
-        quarks = particles[(np.abs(particles.id) == code) & (transverse(particles) > QUARK_PT)]
+        quarks = particles[(np.abs(particles.id) == code) & (particles.pt > QUARK_PT)]
         jet, quark = ak.unzip(ak.cartesian([jets, quarks], nested=True))
-        flavour = ak.where(ak.any(distance(jet, quark) < QUARK_DISTANCE, axis=2), code, flavour)
+        flavour = ak.where(ak.any(jet.deltaR(quark) < QUARK_DISTANCE, axis=2), code, flavour)
     counts = ak.num(jets)
     true = ak.to_numpy(ak.flatten(jets.pt))
     pt = ak.unflatten(detector.jet_pt(true, ak.to_numpy(ak.flatten(flavour)) == 5, rng), counts)
@@ -87,13 +81,13 @@ def measured(particles: Any, rng: np.random.Generator, *, smallest: float, large
     jets, flavour, pt = jets[order], flavour[order], pt[order]
 
     def table(x: Any, kind: type) -> Any:
-        return ak.to_numpy(ak.fill_none(ak.pad_none(x, MOST, axis=1, clip=True), 0)).astype(kind)
+        return ak.to_numpy(ak.fill_none(ak.pad_none(x, MAX_JETS, axis=1, clip=True), 0)).astype(kind)
 
     return Jets(
         pt=table(pt, np.float64),
         eta=table(jets.eta, np.float64),
         phi=table(jets.phi, np.float64),
-        mass=table(jets.mass * pt / jets.pt, np.float64),  # measured as well as the momentum
+        mass=table(np.maximum(jets.mass, 0.0) * pt / jets.pt, np.float64),  # measured as well as the momentum
         flavour=table(flavour, np.int64),
         valid=table(ak.local_index(jets.pt) >= 0, np.bool_),
     )
@@ -111,7 +105,7 @@ def tag_two(jets: Jets, rng: np.random.Generator) -> tuple[NDArray[np.int64], ND
     pairs = list(combinations(range(jets.pt.shape[1]), 2))
     probability = none[:, None] * np.stack([odds[:, i] * odds[:, j] for i, j in pairs], axis=1)
     upto = np.cumsum(probability, axis=1)
-    accepted = rng.random(len(none)) * MOST_PROBABLE < upto[:, -1]
+    accepted = rng.random(len(none)) * MAX_TAGGED < upto[:, -1]
     chosen = np.argmax(upto >= rng.random(len(none))[:, None] * upto[:, -1:], axis=1)
     tags = np.zeros(jets.pt.shape, dtype=np.int64)
     rows = np.arange(len(tags))

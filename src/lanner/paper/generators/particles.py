@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.paper.generators.vectors import Vectors, generated
 from lanner.typing import Array
 
 ELECTRON, MUON, PHOTON = 11, 13, 22
@@ -28,21 +29,19 @@ class Lepton:
 
 @dataclass(frozen=True, eq=False)
 class Final:
-    """The final particles of a batch: an awkward array of momenta for each kind."""
+    """The final particles of a batch: an awkward array of momenta, with the particles' codes, for each kind."""
 
-    leptons: Any  # px, py, pz, e, id; electrons with their photons
-    invisible: Any
-    rest: Any  # px, py, pz, e, id
+    leptons: Vectors  # electrons with their photons
+    invisible: Vectors
+    rest: Vectors
 
     @classmethod
     def of(cls, batch: Any) -> Final:
         """Sort the final particles of a batch."""
         import awkward as ak
 
-        p = batch.prt[batch.prt.status > 0]
-        code = np.abs(p.id)
-        charged, unseen = (code == ELECTRON) | (code == MUON), _among(code, INVISIBLE)
-        p = ak.zip({"px": p.p.px, "py": p.p.py, "pz": p.p.pz, "e": p.p.e, "id": p.id}, depth_limit=2)
+        p = generated(batch.prt[batch.prt.status > 0])
+        charged, unseen = (_among(np.abs(p.id), codes) for codes in ((ELECTRON, MUON), INVISIBLE))
         leptons, others = p[charged], p[~charged & ~unseen]
         photon = others.id == PHOTON
         leptons, left = _dressed(leptons, others[photon])
@@ -50,31 +49,27 @@ class Final:
 
     def hardest(self, charge: int) -> Lepton:
         """The lepton of highest pT of a charge; of either for 0."""
-        import awkward as ak
+        return hardest(self.leptons if charge == 0 else self.leptons[self.leptons.id * charge < 0])
 
-        chosen = self.leptons if charge == 0 else self.leptons[self.leptons.id * charge < 0]
-        first = ak.argmax(transverse(chosen), axis=1, keepdims=True)
-        px, py, pz, code = (ak.to_numpy(ak.fill_none(ak.firsts(chosen[x][first]), 0)) for x in ("px", "py", "pz", "id"))
-        pt = np.hypot(px, py)
-        eta = np.arcsinh(np.divide(pz, pt, out=np.zeros_like(pz), where=pt > 0))
-        return Lepton(pt, eta, np.arctan2(py, px), np.abs(code) == MUON)
+    def hadrons(self, *leptons: Lepton) -> Array:
+        """The true transverse momentum (n, 2) of all but the leptons and what is invisible: it balances these."""
+        return np.asarray(-total(self.invisible) - sum(transverse(x.pt, x.phi) for x in leptons))
 
-    def seen(self) -> Any:
+    def seen(self) -> Vectors:
         """The rest, as far as the calorimeters reach."""
-        return self.rest[np.abs(pseudorapidity(self.rest)) < CALORIMETER]
+        return self.rest[np.abs(self.rest.eta) < CALORIMETER]
 
 
-def _dressed(leptons: Any, photons: Any) -> tuple[Any, Any]:
+def _dressed(leptons: Vectors, photons: Vectors) -> tuple[Vectors, Vectors]:
     """Leptons with the momentum of the photons that are measured with them, and the other photons."""
     import awkward as ak
 
     electrons = leptons[np.abs(leptons.id) == ELECTRON]
     lepton, photon = ak.unzip(ak.cartesian([electrons, photons], nested=True))
-    near = distance(lepton, photon) < DRESSING
-    moved = {x: electrons[x] + ak.sum(ak.where(near, photon[x], 0.0), axis=2) for x in ("px", "py", "pz", "e")}
-    dressed = ak.zip({**moved, "id": electrons.id}, depth_limit=2)
+    dressed = electrons + ak.sum(photon[lepton.deltaR(photon) < DRESSING], axis=2)
+    dressed["id"] = electrons.id
     photon, lepton = ak.unzip(ak.cartesian([photons, electrons], nested=True))
-    left = photons[~ak.any(distance(lepton, photon) < DRESSING, axis=2)]
+    left = photons[~ak.any(lepton.deltaR(photon) < DRESSING, axis=2)]
     return ak.concatenate([dressed, leptons[np.abs(leptons.id) == MUON]], axis=1), left
 
 
@@ -85,29 +80,31 @@ def _among(code: Any, codes: tuple[int, ...]) -> Any:
     return found
 
 
-def transverse(p: Any) -> Any:
-    """pT."""
-    return np.hypot(p.px, p.py)
+def hardest(p: Vectors) -> Lepton:
+    """The particle of highest pT in each event."""
+    import awkward as ak
+
+    first = ak.firsts(p[ak.argmax(p.pt, axis=1, keepdims=True)])
+    x, y, z, code = (ak.to_numpy(ak.fill_none(first[name], 0)) for name in ("x", "y", "z", "id"))
+    pt = np.hypot(x, y)  # to the last digit, on which see `kinematics`
+    eta = np.arcsinh(np.divide(z, pt, out=np.zeros_like(z), where=pt > 0))
+    return Lepton(pt, eta, np.arctan2(y, x), np.abs(code) == MUON)
 
 
-def pseudorapidity(p: Any) -> Any:
-    """eta."""
-    return np.arcsinh(p.pz / np.maximum(transverse(p), 1e-12))
+def sum_et(p: Vectors) -> Array:
+    """The sum of the particles' transverse momenta in each event."""
+    import awkward as ak
+
+    return np.asarray(ak.sum(np.hypot(p.px, p.py), axis=1), dtype=np.float64)
 
 
-def distance(a: Any, b: Any) -> Any:
-    """sqrt(deta^2 + dphi^2)."""
-    turn = np.arctan2(a.py, a.px) - np.arctan2(b.py, b.px)
-    return np.hypot(pseudorapidity(a) - pseudorapidity(b), (turn + np.pi) % (2 * np.pi) - np.pi)
-
-
-def total(p: Any) -> Array:
+def total(p: Vectors) -> Array:
     """The transverse momentum (n, 2) of all particles of each event."""
     import awkward as ak
 
     return np.stack([ak.to_numpy(ak.sum(p.px, axis=1)), ak.to_numpy(ak.sum(p.py, axis=1))], axis=-1)
 
 
-def direction(phi: Array) -> Array:
-    """The transverse unit vector (n, 2)."""
-    return np.stack([np.cos(phi), np.sin(phi)], axis=-1)
+def transverse(pt: Array, phi: Array) -> Array:
+    """px and py (n, 2)."""
+    return np.stack([pt * np.cos(phi), pt * np.sin(phi)], axis=-1)

@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 from importlib import import_module, metadata
 from itertools import count
 from multiprocessing import active_children, get_context
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from lanner.errors import InputError
-from lanner.typing import Columns
+from lanner.typing import Columns, Progress
 
-Progress = Callable[[int, int], None]
-# What is measured of a batch of generated events, and which of them are kept; it must be picklable.
+# Turns a batch of generated events into the columns of those that are selected. Other processes have to unpickle it.
 Reconstruct = Callable[[Any, np.random.Generator], Columns]
 
 VERSION = "8.317.2"
@@ -48,7 +47,8 @@ log = logging.getLogger(__name__)
 class Process:
     """What collides and what comes out: Pythia's settings, a particle spectrum if it needs one, and a bias in mass.
 
-    `bias` (b1, b2): events of squared mass s (TeV^2) are generated 1 + b1 s + b2 s^2 times more often than they occur.
+    With a `bias` (b1, b2), events of squared mass s (TeV^2) are generated 1 + b1 s + b2 s^2 times as often as they
+    occur.
     """
 
     name: str
@@ -56,10 +56,22 @@ class Process:
     spectrum: str = ""  # an SLHA file's text
     bias: tuple[float, float] | None = None
 
+    def settings(self) -> dict[str, Any]:
+        """How events of this process are made, to be written beside them."""
+        return {"sample": self.name, "generator": f"Pythia {version()}", "pythia": [*COMMON, *self.lines]}
+
+
+class Running(TypedDict, total=False):
+    """How `run` does its work: random seed (0), number of processes (1), and what is told of the progress (nothing)."""
+
+    seed: int
+    processes: int
+    progress: Progress | None
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Reconstructed events, and of how many generated ones how many were selected."""
+    """Reconstructed events, and how many events were generated and selected for them."""
 
     columns: Columns
     generated: int
@@ -80,7 +92,8 @@ class _Task:
     def __call__(self, k: int) -> tuple[Columns, int]:
         entropy = (self.seed, *self.process.name.encode())
         first, _ = np.random.SeedSequence(entropy).generate_state(2)
-        pythia, _hooks = _start(self.process, 1 + (int(first) + k) % SEEDS)  # neighbours have independent sequences
+        # Seeds that follow one another give independent sequences.
+        pythia, _hooks = _start(self.process, 1 + (int(first) + k) % SEEDS)
         rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(k,)))
         size = chunk_size(k)
         parts = [self.reconstruct(pythia.nextBatch(min(BATCH, size - at)), rng) for at in range(0, size, BATCH)]
@@ -118,7 +131,7 @@ def run(
             generated += size
             selected += len(next(iter(columns.values())))
             if progress is not None:
-                progress(min(selected, n), n)
+                progress("events", min(selected, n), n)
             if selected >= n:
                 break
             if generated > 100 * CHUNK and selected < generated * 1e-5:
@@ -141,7 +154,7 @@ def _in_order(task: _Task, processes: int) -> Generator[tuple[Columns, int]]:
             for k in count(processes):
                 yield pending.pop(0).result()
                 pending.append(pool.submit(task, k))
-        finally:  # enough events, an error, or Ctrl-C: nobody waits for the chunks under way
+        finally:  # after enough events, an error or Ctrl-C, nobody waits for the chunks under way
             for worker in set(active_children()) - others:
                 worker.terminate()
 
@@ -149,7 +162,7 @@ def _in_order(task: _Task, processes: int) -> Generator[tuple[Columns, int]]:
 def _let_interrupt_kill() -> None:
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a worker that is interrupted has nothing to say
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the main process reports an interrupt, the workers just end
 
 
 def _start(process: Process, seed: int) -> tuple[Any, Any]:
@@ -186,7 +199,7 @@ def _mass_bias(pythia8: Any, b1: float, b2: float) -> Any:
 
 
 def version() -> str:
-    """The version of Pythia that is installed, or the one that would be."""
+    """The version of Pythia that is installed; without one, the version that the extra `physics` installs."""
     try:
         return metadata.version("pythia8mc")
     except metadata.PackageNotFoundError:

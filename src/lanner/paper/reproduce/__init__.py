@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lanner._util.files import write_atomically
 from lanner._util.progress import as_progress
 from lanner.paper.datasets.library import Library
-from lanner.paper.reproduce.cases import Case, case
+from lanner.paper.reproduce.cases import Case, SignalCase, case
 from lanner.paper.reproduce.learned import learned_ratio
-from lanner.paper.reproduce.measure import (
-    Events,
-    Setting,
-    ideal_significances,
-    seconds_per_toy,
-    sensitivity,
-)
+from lanner.paper.reproduce.measure import Events, Setting, ideal_significances, seconds_per_toy, sensitivity
 from lanner.paper.reproduce.stages import Numbers, Stages
 
 __all__ = ["Reproduction", "reproduce"]
@@ -26,7 +20,31 @@ __all__ = ["Reproduction", "reproduce"]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What `reproduce` found: the numbers of all stages, and where its page and figures are."""
+    """What `reproduce` found.
+
+    Printed, it is a short table of ideal and observed significances.
+
+    Parameters
+    ----------
+    case : Case
+        The experiment as it was run: sizes, settings, signals, and the numbers that the paper prints.
+    numbers : dict
+        The numbers of all stages, as they are in ``numbers.json``: among others ``"ideal"``, the significance of a
+        test that knows each signal, and ``"low"``, the null toys and those with signals.
+    page : Path
+        The page of results, with tables and figures.
+
+    See Also
+    --------
+    reproduce : Makes one.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> found = lanner.reproduce("one-dimensional")  # doctest: +SKIP
+    >>> print(found.page)  # doctest: +SKIP
+    reproduce/one-dimensional-smoke/results.md
+    """
 
     case: Case
     numbers: Numbers
@@ -52,13 +70,56 @@ def reproduce(
 ) -> Reproduction:
     """Run one of the paper's experiments and set its numbers beside the paper's.
 
-    Args:
-        name: "one-dimensional", "dimuon", "susy" or "higgs".
-        scale: "paper" for the paper's sizes, "smoke" for a minute's worth.
-        output: a folder for numbers.json, results.md, figures and toys; interrupted, the same call goes on from it.
-        library: where events come from (`Library`): generated and cached, or the published files.
-        toys, experiments: null toys, and toys per signal strength (default: the paper's, or more).
-        progress: called with the stage's name, what is done and what there is to do.
+    Every stage is kept in the output folder as soon as it is done: a call that was interrupted goes on from there when
+    it is repeated.
+
+    Parameters
+    ----------
+    name : {"one-dimensional", "dimuon", "susy", "higgs"}
+        The experiment.
+    scale : {"smoke", "paper"}, default "smoke"
+        The paper's sizes, which take hours, or sizes so small that a minute is enough.
+    output : str or Path, optional
+        A folder for ``numbers.json``, the page ``results.md``, the figures and the toys; by default
+        ``reproduce/NAME-SCALE``.
+    library : Library, optional
+        Where events come from. By default collisions are generated with Pythia 8 and kept in the user's cache folder;
+        a library can also read the published files.
+    toys : int, optional
+        Number of null toys; by default the paper's 300, in the 1-D example 1000, and 40 at the scale "smoke".
+    experiments : int, optional
+        Number of toys for each strength of a signal; by default the paper's 100, in the 1-D example 400, and 20 at the
+        scale "smoke".
+    memory : str, optional
+        Memory budget, such as ``"4 GB"``; by default half of the memory that is free.
+    seed : int, default 1
+        Seed of the toys.
+    progress : callable, optional
+        Called with the name of a stage, how much of it is done, and how much there is to do.
+
+    Returns
+    -------
+    Reproduction
+        The numbers of all stages, and where the page of results is.
+
+    Raises
+    ------
+    InputError
+        If the experiment or the scale is not known, or events cannot be made or read.
+    MemoryBudgetError
+        If the memory budget is too small.
+
+    See Also
+    --------
+    lanner.power : How much of a signal of one's own would be found.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> found = lanner.reproduce("one-dimensional", scale="smoke", seed=1)  # doctest: +SKIP
+    >>> print(found)  # doctest: +SKIP
+    1-D example: 40 null toys, chi2 dof 9.67 +- 0.68
+    ...
     """
     from lanner.paper.reproduce.figures import write_figures
     from lanner.paper.reproduce.page import write_page
@@ -68,86 +129,93 @@ def reproduce(
     folder = Path(output if output is not None else Path("reproduce") / f"{name}-{scale}")
     events = Events(chosen, replace(library or Library(name), cuts=dict(chosen.cuts)))
     described = {k: v for k, v in asdict(chosen).items() if k != "paper"}
-    stages = Stages(
-        folder / "stages",
-        {"case": described, "seed": seed, "source": events.library.described()},
-        as_progress(progress),
-    )
-    numbers = _measure(chosen, events, stages, folder, memory, seed)
+    depends = {"case": described, "seed": seed, "source": events.library.described()}
+    stages = Stages(folder / "stages", depends, as_progress(progress))
+    numbers = _Measurement(events, stages, folder / "toys", memory, seed).all()
     write_atomically(folder / "numbers.json", json.dumps(numbers, indent=1))
     figures = write_figures(chosen, numbers, folder / "figures")
     page = write_page(chosen, numbers, figures, folder / "results.md", scale=scale)
     return Reproduction(chosen, numbers, page)
 
 
-def _measure(chosen: Case, events: Events, stages: Stages, folder: Path, memory: str | None, seed: int) -> Numbers:
-    low = Setting(chosen.low_level, chosen.width)
-    toys = folder / "toys"
-    shown = chosen.one(*chosen.shown[0])
-    numbers: Numbers = {
-        "time": stages.run("time", lambda _: seconds_per_toy(events, low, memory=memory, seed=seed)),
-        "ideal": stages.run("ideal", lambda _: ideal_significances(events)),
-    }
+@dataclass(frozen=True)
+class _Measurement:
+    """All stages of one case, with what they have in common."""
 
-    def series(name: str, setting: Setting, signals: tuple, at: Path) -> Numbers:  # type: ignore[type-arg]
-        return stages.run(
+    events: Events
+    stages: Stages
+    toys: Path
+    memory: str | None
+    seed: int
+
+    def all(self) -> Numbers:
+        """The numbers of every stage that the case has."""
+        events, memory, seed = self.events, self.memory, self.seed
+        case = events.case
+        low = Setting(case.low_level, case.width)
+        numbers: Numbers = {
+            "time": self.stages.run("time", lambda _: seconds_per_toy(events, low, memory=memory, seed=seed)),
+            "ideal": self.stages.run("ideal", lambda _: ideal_significances(events)),
+            "low": self._series("low", low, case.signals),
+            "learned": [self._learned(low, case.one(*shown)) for shown in case.shown],
+        }
+        if case.width_all is not None:
+            every = Setting((*case.low_level, *case.high_level), case.width_all)
+            numbers["all"] = self._series("all", every, case.signals)
+        if case.loss_penalty is not None:
+            # Converged: one step of the extended likelihood, an exponential, would overshoot.
+            converged = replace(low, converged=True, penalty=case.loss_penalty)
+            signals = [s for s in case.signals if s.name in dict(case.shown)]
+            for loss in ("logistic", "extended"):
+                numbers[loss] = self._series(loss, replace(converged, loss=loss), signals)
+        first = case.one(*case.shown[0])
+        numbers["sizes"] = [
+            self._series(f"size-{ratio:g}", replace(low, reference_size=round(ratio * case.expected)), [first])
+            | {"ratio": ratio}
+            for ratio in case.sizes
+        ]
+        return numbers | (self._settings_of_the_fit() if case.name == "one-dimensional" else {})
+
+    def _settings_of_the_fit(self) -> Numbers:
+        """App. C: how width, centres and penalty are chosen, and what the width does to the significance."""
+        from lanner.paper.reproduce import tuning
+
+        events, memory, seed, run = self.events, self.memory, self.seed, self.stages.run
+        case = events.case
+        fewer = replace(case, toys=min(case.toys, 300), experiments=min(case.experiments, 100))
+        quicker = replace(self, events=replace(events, case=fewer))
+        nominal = [case.one(s.name, case.shown[0][1]) for s in case.signals]
+        return {
+            "distances": run("distances", lambda _: tuning.distances(events, seed)),
+            "scan": run("scan", lambda tell: tuning.scan(events, memory=memory, seed=seed, progress=tell)),
+            "times": run("times", lambda tell: tuning.times(events, memory=memory, seed=seed, progress=tell)),
+            "widths": [
+                quicker._series(f"width-{width:g}", Setting(case.low_level, width), nominal) | {"width": width}
+                for width in tuning.WIDTHS
+            ],
+        }
+
+    def _series(self, name: str, setting: Setting, signals: Sequence[SignalCase]) -> Numbers:
+        """A stage of null toys and toys with signals."""
+        return self.stages.run(
             name,
-            lambda tell: sensitivity(events, setting, signals, folder=at, memory=memory, seed=seed, progress=tell),
+            lambda tell: sensitivity(
+                self.events,
+                setting,
+                signals,
+                folder=self.toys / name,
+                memory=self.memory,
+                seed=self.seed,
+                progress=tell,
+            ),
             setting=asdict(setting),
         )
 
-    numbers["low"] = series("low", low, chosen.signals, toys / "low")
-    for signal, strength in chosen.shown:
-        one = chosen.one(signal, strength)
-        numbers.setdefault("learned", []).append(
-            stages.run(
-                f"learned-{signal}",
-                lambda _, one=one: learned_ratio(  # type: ignore[misc]
-                    events, low, one, folder=toys / "low", memory=memory, seed=seed
-                ),
-            )
-        )
-    if chosen.width_all is not None:
-        every = Setting((*chosen.low_level, *chosen.high_level), chosen.width_all)
-        numbers["all"] = series("all", every, chosen.signals, toys / "all")
-    if chosen.loss_penalty is not None:
-        # Converged: one step of the extended likelihood, an exponential, would overshoot.
-        converged = replace(low, converged=True, penalty=chosen.loss_penalty)
-        signals = tuple(s for s in chosen.signals if s.name in {name for name, _ in chosen.shown})
-        for loss in ("logistic", "extended"):
-            numbers[loss] = series(loss, replace(converged, loss=loss), signals, toys / loss)
-    numbers["sizes"] = []
-    for ratio in chosen.sizes:
-        setting = replace(low, reference_size=round(ratio * chosen.expected))
-        found = series(f"size-{ratio:g}", setting, (shown,), toys / f"size-{ratio:g}")
-        numbers["sizes"].append(found | {"ratio": ratio})
-    if chosen.name == "one-dimensional":
-        numbers |= _one_dimensional(chosen, events, stages, folder, memory, seed)
-    return numbers
-
-
-def _one_dimensional(
-    chosen: Case, events: Events, stages: Stages, folder: Path, memory: str | None, seed: int
-) -> Numbers:
-    """App. C: how width, centres and penalty are chosen, and what the width does to the significance."""
-    from lanner.paper.reproduce import tuning
-
-    found: Numbers = {
-        "distances": stages.run("distances", lambda _: tuning.distances(events, seed)),
-        "scan": stages.run("scan", lambda tell: tuning.scan(events, memory=memory, seed=seed, progress=tell)),
-        "times": stages.run("times", lambda tell: tuning.times(events, memory=memory, seed=seed, progress=tell)),
-        "widths": [],
-    }
-    nominal = tuple(chosen.one(s.name, chosen.shown[0][1]) for s in chosen.signals)
-    fewer = replace(events, case=replace(chosen, toys=min(chosen.toys, 300), experiments=min(chosen.experiments, 100)))
-    for width in tuning.WIDTHS:
-        setting = Setting(chosen.low_level, width)
-        at = folder / "toys" / f"width-{width:g}"
-        made = stages.run(
-            f"width-{width:g}",
-            lambda tell, setting=setting, at=at: sensitivity(  # type: ignore[misc]
-                fewer, setting, nominal, folder=at, memory=memory, seed=seed, progress=tell
+    def _learned(self, setting: Setting, signal: SignalCase) -> Numbers:
+        """A stage with the density ratio that is learned from one toy; it has the null toys of the stage "low"."""
+        return self.stages.run(
+            f"learned-{signal.name}",
+            lambda _: learned_ratio(
+                self.events, setting, signal, folder=self.toys / "low", memory=self.memory, seed=self.seed
             ),
         )
-        found["widths"].append(made | {"width": width})
-    return found

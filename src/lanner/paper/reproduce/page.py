@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from lanner._util.files import write_atomically
+from lanner._util.text import markdown_table
 from lanner.paper.reproduce.cases import Case
-from lanner.paper.reproduce.figures import NAMES, not_positive, quantiles, with_ideal
 from lanner.paper.reproduce.stages import Numbers
+from lanner.paper.reproduce.summaries import LOWEST_Z, named, not_positive, quantiles, with_ideal
 
 CAPTIONS = {
     "statistic": "The test statistic under the null and with a signal.",
@@ -21,6 +22,7 @@ CAPTIONS = {
     "tuning": "How width, centres and penalty are chosen.",
     "widths": "Observed significance against the kernel width.",
 }
+NONE = "–"
 
 
 def write_page(case: Case, numbers: Numbers, figures: dict[str, Path], path: Path, *, scale: str) -> Path:
@@ -62,24 +64,20 @@ def summary(case: Case, numbers: Numbers) -> str:
 def _settings(case: Case, numbers: Numbers) -> str:
     t = numbers["time"]
     paper = f"; the paper's GPUs: {case.paper['seconds']} s" if "seconds" in case.paper else ""
+    every = f" ({case.width_all:g} with all features)" if case.width_all else ""
+    auc = f", AUC {numbers['ideal']['auc']:.3f}" if "auc" in numbers["ideal"] else ""
     return (
-        f"N(0) = {case.expected:g}, N₀ = {case.reference_size:g}, M = {case.centers}, width {case.width:g}"
-        + (f" ({case.width_all:g} with all features)" if case.width_all else "")
-        + f", penalty {case.penalty:g}, one Newton step. "
+        f"N(0) = {case.expected:g}, N₀ = {case.reference_size:g}, M = {case.centers}, width {case.width:g}{every}, "
+        f"penalty {case.penalty:g}, one Newton step. "
         f"Training time per toy: {t['all_in']:.2g} s, of which {t['prepare']:.3g} s of preparation are shared by "
         f"{case.toys} toys{paper}. Rank {t['rank']} of M centres (trace error {t['trace_error']:.1e}). "
-        f"Ideal significance: {numbers['ideal']['method']}"
-        + (f", AUC {numbers['ideal']['auc']:.3f}" if "auc" in numbers["ideal"] else "")
-        + "."
+        f"Ideal significance: {numbers['ideal']['method']}{auc}."
     )
 
 
 def _null_table(case: Case, numbers: Numbers) -> str:
-    lines = [
-        "| null toys | number | χ² dof | goodness of fit p | mean t | spread | analytic mean | analytic spread | "
-        "paper's dof |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    header = ["null toys", "number", "χ² dof", "goodness of fit p", "mean t", "spread"]
+    lines = [[*header, "analytic mean", "analytic spread", "paper's dof"]]
     names = {
         "low": "low-level",
         "all": "all features",
@@ -88,68 +86,61 @@ def _null_table(case: Case, numbers: Numbers) -> str:
     }
     for stage, words in names.items():
         if stage in numbers:
-            null, t = numbers[stage]["null"], np.array(numbers[stage]["null"]["t"])
-            paper = case.paper.get("dof", "–") if stage == "low" else "–"
-            lines.append(
-                f"| {words} | {len(t)} | {_dof(null)} | {t.mean():.2f} | {t.std(ddof=1):.2f} | "
-                f"{null['analytic_mean']:.2f} | {null['analytic_std']:.2f} | {paper} |"
-            )
-    return "\n".join(lines)
+            null = numbers[stage]["null"]
+            analytic = [f"{null[name]:.2f}" for name in ("analytic_mean", "analytic_std")]
+            paper = str(case.paper.get("dof", NONE)) if stage == "low" else NONE
+            lines.append([words, str(len(null["t"])), *_null_cells(null), *analytic, paper])
+    return markdown_table(lines)
 
 
-def _dof(null: Numbers) -> str:
+def _null_cells(null: Numbers) -> list[str]:
+    """The degrees of freedom, the goodness of fit, the mean and the spread of null toys."""
+    mean, spread = np.mean(null["t"]), np.std(null["t"], ddof=1)
     if null["goodness_of_fit"] is None:
-        return f"{null['dof']:.2f}, closest | none: {not_positive(null)}"
-    return f"{null['dof']:.2f} ± {null['dof_error']:.2f} | {null['goodness_of_fit']:.3f}"
+        fit = [f"{null['dof']:.2f}, closest", f"none: {not_positive(null)}"]
+    else:
+        fit = [f"{null['dof']:.2f} ± {null['dof_error']:.2f}", f"{null['goodness_of_fit']:.3f}"]
+    return [*fit, f"{mean:.2f}", f"{spread:.2f}"]
 
 
 def _strength_table(case: Case, numbers: Numbers) -> str:
-    paper = case.paper.get("z", {})
-    ideals = case.paper.get("ideal", {})
-    lines = [
-        "| signal | N(S) | ideal Z | observed Z, χ² (68 %) | error of the median | analytic | P(2σ) | P(3σ) | P(5σ) | "
-        "all features | logistic, converged | extended, converged | paper's ideal, observed |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    nominal = case.shown[0][1]
-    seen: dict[str, int] = {}
+    header = ["signal", "N(S)", "ideal Z", "observed Z, χ² (68 %)", "error of the median", "analytic"]
+    others = ["all features", "logistic, converged", "extended, converged", "paper's ideal, observed"]
+    lines = [[*header, "P(2σ)", "P(3σ)", "P(5σ)", *others]]
+    paper, ideals = case.paper.get("z", {}), case.paper.get("ideal", {})
     for row in with_ideal(numbers):
-        signal, z = row["signal"], np.maximum(row["z_chi2"], -9.0)
-        number = seen[signal] = seen.get(signal, -1) + 1
+        signal, z = row["signal"], np.maximum(row["z_chi2"], LOWEST_Z)
         low, middle, high = quantiles(z)
-        chances = " | ".join(f"{np.mean(z >= level):.2f}" for level in (2, 3, 5))
-        others = [_median(numbers, stage, row) for stage in ("all", "logistic", "extended")]
-        printed = f"{ideals[signal]}, {paper[signal]}" if signal in paper and number == nominal else "–"
+        printed = signal in paper and row["number"] == case.shown[0][1]
         lines.append(
-            f"| {NAMES.get(signal, signal)} | {row['signal_events']:g} | {row['ideal']:.2f} | "
-            f"{middle:.2f} ({low:.2f}, {high:.2f}) | {1.2533 * np.std(z, ddof=1) / len(z) ** 0.5:.2f} | "
-            f"{np.median(row['z_analytic']):.2f} | {chances} | {' | '.join(others)} | {printed} |"
+            [
+                named(signal),
+                f"{row['signal_events']:g}",
+                f"{row['ideal']:.2f}",
+                f"{middle:.2f} ({low:.2f}, {high:.2f})",
+                f"{1.2533 * np.std(z, ddof=1) / len(z) ** 0.5:.2f}",  # of a Gaussian's median: sqrt(pi / 2)
+                f"{np.median(row['z_analytic']):.2f}",
+                *(f"{np.mean(z >= level):.2f}" for level in (2, 3, 5)),
+                *(_median(numbers, stage, row) for stage in ("all", "logistic", "extended")),
+                f"{ideals[signal]}, {paper[signal]}" if printed else NONE,
+            ]
         )
-    return "\n".join(lines)
+    return markdown_table(lines)
 
 
 def _median(numbers: Numbers, stage: str, row: Numbers) -> str:
-    if stage not in numbers:
-        return "–"
-    same = [
-        s
-        for s in numbers[stage]["strengths"]
-        if s["signal"] == row["signal"] and s["signal_events"] == row["signal_events"]
-    ]
-    return f"{np.median(same[0]['z_chi2']):.2f}" if same else "–"
+    """The median significance of the same signal and strength in another stage."""
+    wanted = row["signal"], row["signal_events"]
+    rows = numbers[stage]["strengths"] if stage in numbers else []
+    same = [s for s in rows if (s["signal"], s["signal_events"]) == wanted]
+    return f"{np.median(same[0]['z_chi2']):.2f}" if same else NONE
 
 
 def _size_table(numbers: Numbers) -> str:
-    lines = [
-        "| N₀/N(0) | χ² dof | goodness of fit p | null mean | spread | observed Z, χ² | analytic | toys |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    header = ["N₀/N(0)", "χ² dof", "goodness of fit p", "null mean", "spread", "observed Z, χ²", "analytic", "toys"]
+    lines = [header]
     for row in numbers["sizes"]:
-        null, s = row["null"], row["strengths"][0]
-        t = np.array(null["t"])
-        lines.append(
-            f"| {row['ratio']:g} | {_dof(null)} | {t.mean():.2f} | {t.std(ddof=1):.2f} | "
-            f"{np.median(s['z_chi2']):.2f} | "
-            f"{np.median(s['z_analytic']):.2f} | {np.median(s['z_empirical']):.2f} |"
-        )
-    return "\n".join(lines)
+        strength = row["strengths"][0]
+        medians = [f"{np.median(strength[f'z_{kind}']):.2f}" for kind in ("chi2", "analytic", "empirical")]
+        lines.append([f"{row['ratio']:g}", *_null_cells(row["null"]), *medians])
+    return markdown_table(lines)
