@@ -260,7 +260,7 @@ def test_a_selection_has_to_be_true_or_false():
 
 def test_a_text_is_needed():
     with pytest.raises(InputError, match="is a int"):
-        Expression.parse(3)
+        Expression.parse(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("column", [np.array(["a", "b"]), np.ones((2, 2)), np.array([[1], [2, 3]], dtype=object)])

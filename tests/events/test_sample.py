@@ -149,7 +149,7 @@ def test_the_callers_arrays_stay_writeable_and_are_not_copied():
 
 def test_a_sample_cannot_be_changed():
     with pytest.raises(AttributeError):
-        Sample.of(TABLE).names = ("a", "b")
+        Sample.of(TABLE).names = ("a", "b")  # type: ignore[misc]
 
 
 def test_pickling_keeps_values_and_read_only():
@@ -224,10 +224,14 @@ def test_values_of_columns_that_are_not_selected_do_not_matter():
 @pytest.mark.parametrize(
     "source",
     [
-        np.ma.array(TABLE, mask=[[0, 1], [0, 0], [0, 0]]),
-        {"x0": [1, 2, 3], "x1": np.ma.array([1, 2, 3], mask=[1, 0, 0])},
-        [np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2]), np.ma.array([1, 2])],
-        np.ma.array([(1, 2), (3, 4), (5, 6)], dtype=[("x0", int), ("x1", int)], mask=[(0, 1), (0, 0), (0, 0)]),
+        np.ma.array(TABLE, mask=[[False, True], [False, False], [False, False]]),
+        {"x0": [1, 2, 3], "x1": np.ma.array([1, 2, 3], mask=[True, False, False])},
+        [np.ma.array([1, 2], mask=[False, True]), np.ma.array([1, 2]), np.ma.array([1, 2])],
+        np.ma.array(
+            [(1, 2), (3, 4), (5, 6)],
+            dtype=[("x0", int), ("x1", int)],
+            mask=[(False, True), (False, False), (False, False)],
+        ),
         pd.DataFrame({"x0": [1, 2, 3], "x1": pd.array([None, 2.0, 3.0], dtype="Float64")}),
         pa.table({"x0": [1, 2, 3], "x1": [None, 2, 3]}),
     ],
@@ -351,7 +355,7 @@ def test_wrong_number_of_names():
 
 def test_names_are_strings():
     with pytest.raises(InputError, match=refusal("data", "column name 1", "give '1'")):
-        Sample.of(TABLE, names=["a", 1], label="data")
+        Sample.of(TABLE, names=["a", 1], label="data")  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("source", NAMED_SOURCES.values(), ids=NAMED_SOURCES)
@@ -381,7 +385,7 @@ def test_weights_of_another_shape(weights):
         Sample.of(TABLE, weights=weights, label="data")
 
 
-@pytest.mark.parametrize("weights", [[1, np.nan, 1], [np.inf, 1, 1], np.ma.array([1, 1, 1], mask=[0, 0, 1])])
+@pytest.mark.parametrize("weights", [[1, np.nan, 1], [np.inf, 1, 1], np.ma.array([1, 1, 1], mask=[False, False, True])])
 def test_weights_that_are_not_finite(weights):
     with pytest.raises(InputError, match=refusal("the weights of data", "1 of 3 rows", "drop")):
         Sample.of(TABLE, weights=weights, label="data")

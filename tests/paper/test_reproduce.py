@@ -16,11 +16,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path):  # type: ignore[no-untyped-def]
+def found(folder: Path):
     return lanner.reproduce("one-dimensional", scale="smoke", output=folder, toys=30, experiments=12)
 
 
-def test_the_page_has_every_figure(found, folder: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_page_has_every_figure(found, folder: Path) -> None:
     page = (folder / "results.md").read_text()
     figures = {"statistic", "observed", "probability", "sizes", "ratio-tail", "losses", "tuning", "widths"}
     for name in figures:
@@ -28,14 +28,14 @@ def test_the_page_has_every_figure(found, folder: Path) -> None:  # type: ignore
         assert (folder / "figures" / f"{name}.png").stat().st_size > 10_000
 
 
-def test_observed_significance_lies_below_the_ideal_one(found) -> None:  # type: ignore[no-untyped-def]
+def test_observed_significance_lies_below_the_ideal_one(found) -> None:
     from lanner.paper.reproduce.figures import quantiles, with_ideal
 
     for row in with_ideal(found.numbers):
         assert quantiles(row["z_chi2"])[1] < row["ideal"]
 
 
-def test_a_second_run_makes_nothing_again(found, folder: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_second_run_makes_nothing_again(found, folder: Path) -> None:
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("*.npz")} | {
         p: p.stat().st_mtime_ns for p in (folder / "stages").glob("*.json")
     }

@@ -1,5 +1,7 @@
 """KS and chi2 against SciPy."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +15,7 @@ from tests.comparison.arenas import arena_of, samples_of
 
 def test_the_distance_is_that_of_scipy_in_the_worst_feature() -> None:
     arena = arena_of(dimensions=3, other=40)
-    prepared = KolmogorovSmirnov().prepare(arena)
+    prepared: Any = KolmogorovSmirnov().prepare(arena)
     for draw in (arena.scheme.toy(0), arena.scheme.data(0)):
         x, y = samples_of(arena, draw)
         found = [stats.ks_2samp(x[:, k], y[:, k]).statistic for k in range(3)]
@@ -27,7 +29,8 @@ def test_ties_are_compared_once() -> None:
     arena.events[:] = np.round(arena.events)
     draw = arena.scheme.data(0)
     x, y = samples_of(arena, draw)
-    distance, _ = KolmogorovSmirnov().prepare(arena).distance(draw)
+    prepared: Any = KolmogorovSmirnov().prepare(arena)
+    distance, _ = prepared.distance(draw)
     assert distance == pytest.approx(stats.ks_2samp(x[:, 0], y[:, 0]).statistic, rel=1e-12)
 
 

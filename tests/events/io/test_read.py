@@ -49,7 +49,7 @@ def write_datasets(path, columns, group=None):
 
 
 def records(columns):
-    return np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray)
+    return np.rec.fromarrays(list(columns.values()), names=list(columns)).view(np.ndarray)  # type: ignore[call-overload]
 
 
 def write_compound(path, columns):

@@ -147,7 +147,7 @@ def test_a_toy_that_has_converged_leaves_the_batch(caplog: pytest.LogCaptureFixt
     finished: list[int] = []
     with caplog.at_level(logging.DEBUG, logger="lanner"):
         solution = pool.fit(roles, newton_steps=None, tolerance=1e-6, progress=finished.append)
-    active = [int(record.args[1]) for record in caplog.records if "fits, decrement" in record.message]  # type: ignore[index, arg-type]
+    active = [int(record.args[1]) for record in caplog.records if "fits, decrement" in record.message]  # type: ignore[index, call-overload]
     assert active == sorted(active, reverse=True)
     assert active[0] == 12 > active[-1]
     assert sum(finished) == 12
