@@ -32,6 +32,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 bench: $(READY)
 	$(BIN)/python benchmarks/bench_engine.py --size quick

@@ -1,5 +1,6 @@
 """The engine at the paper's four shapes: one-off cost, cost per toy, memory, and what one would use instead.
 
+    python benchmarks/bench_engine.py --size smoke      # seconds: does it still run?
     python benchmarks/bench_engine.py --size quick
     python benchmarks/bench_engine.py --size full --write docs/benchmarks.md
 
@@ -36,10 +37,11 @@ from synthetic import SHAPES, Shape, events
 
 TOLERANCE = 1e-3
 QUICK_FACTOR = 10
+SMOKE_SHAPES, SMOKE_TOYS = "1-D", 8
 SKLEARN_SIZE = 6e7  # events times centres that scikit-learn can do in a minute or so
 
 
-def gemm_peak(size: int = 4096) -> float:
+def gemm_peak(size: int) -> float:
     """Single-precision multiply-adds of this machine, in flop/s: the best of a few products."""
     a = np.random.default_rng(0).random((size, size), dtype=np.float32)
     best = np.inf
@@ -64,7 +66,7 @@ class Clock:
 
 
 def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: int) -> tuple[Pool, Any, dict[str, Any]]:
-    """The pool, a function that draws toy i, and the one-off times."""
+    """The pool, a function that gives each event's role in toy i, and the one-off times."""
     rng = np.random.default_rng(7)
     pool_size = shape.reference + room_for_data(shape.expected, None)
     x = events(shape.dimensions, pool_size, rng)
@@ -92,7 +94,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
     )
     seconds["features and curvature"] = clock.read()
     null = analytic_law(
-        pool.eigenvalues,
+        pool.spectrum,
         expected=shape.expected,
         reference_size=shape.reference,
         events=per_fit,
@@ -110,7 +112,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
         barred=barred,
         seed=11,
     )
-    return pool, scheme.toy, {"seconds": seconds, "analytic": null, "events": x}
+    return pool, lambda i: scheme.toy(i).roles(), {"seconds": seconds, "analytic": null, "events": x}
 
 
 def run_toys(shape: Shape, pool: Pool, toy: Any, toys: int) -> dict[str, Any]:
@@ -162,9 +164,11 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
     from sklearn.linear_model import LogisticRegression
 
     size = (shape.reference + shape.expected) * shape.centers
-    shape = shape.reduced(max(1.0, (size / SKLEARN_SIZE) ** 0.5))
+    if size > SKLEARN_SIZE:
+        shape = shape.reduced((size / SKLEARN_SIZE) ** 0.5)
     pool, toy, once = prepare(shape, trace_error=None, max_rank=MAX_RANK, memory=memory)
-    run = run_toys(shape, pool, toy, 100)
+    toys = 100
+    run = run_toys(shape, pool, toy, toys)
     roles = toy(0)
     used = roles != 0
     x, labels = once["events"][used], (roles[used] == DATA).astype(int)
@@ -185,17 +189,17 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
         "sklearn events": len(x),
         "sklearn M": shape.centers,
         "sklearn t": float(2 * (f[labels == 1].sum() - a0 * np.expm1(f[labels == 0]).sum())),
-        "ours there": (run["drawing"] + run["fitting"]) / 100,
+        "ours there": (run["drawing"] + run["fitting"]) / toys,
         "our t there": float(run["t"][0]),
     }
 
 
-def measure(shape: Shape, *, toys: int, memory: int, peers: bool) -> dict[str, Any]:
-    """All figures of one shape."""
-    peak = gemm_peak()
+def measure(shape: Shape, *, toys: int, memory: int, peers: bool, gemm: int = 4096) -> dict[str, Any]:
+    """All figures of one shape; the machine's peak is taken from products of matrices of size `gemm`."""
+    peak = gemm_peak(gemm)
     pool, toy, once = prepare(shape, trace_error=None, max_rank=MAX_RANK, memory=memory)
     run = run_toys(shape, pool, toy, toys)
-    peak = max(peak, gemm_peak())
+    peak = max(peak, gemm_peak(gemm))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     once_seconds = sum(once["seconds"].values())
     null = once["analytic"]
@@ -237,31 +241,21 @@ def measure(shape: Shape, *, toys: int, memory: int, peers: bool) -> dict[str, A
 
 
 def rank_scan(shape: Shape, memory: int) -> list[dict[str, Any]]:
-    """t of the same toys against rank and trace error, down to all M centres, at reduced n."""
-    reduced = Shape(
-        shape.name,
-        shape.dimensions,
-        shape.reference // 10,
-        shape.expected // 10,
-        shape.centers // 2,
-        shape.width,
-        shape.penalty,
-        shape.newton_steps,
-    )
+    """t of the same toys against rank and trace error, down to all M centres."""
     default = trace_tolerance(
         penalty=shape.penalty,
-        events=reduced.reference + reduced.expected,
-        expected=reduced.expected,
+        events=shape.reference + shape.expected,
+        expected=shape.expected,
         curvature=null_curvature(Logistic()),
     )
     rows = []
     for factor in (1000, 100, 10, 1, 0.1, 0):
-        pool, toy, once = prepare(reduced, trace_error=factor * default, max_rank=reduced.centers, memory=memory)
-        run = run_toys(reduced, pool, toy, 32)
+        pool, toy, once = prepare(shape, trace_error=factor * default, max_rank=shape.centers, memory=memory)
+        run = run_toys(shape, pool, toy, 32)
         rows.append(
             {
                 "shape": shape.name,
-                "M": reduced.centers,
+                "M": shape.centers,
                 "rank": pool.features.basis.rank,
                 "trace error": pool.features.basis.trace_error,
                 "default": factor == 1,
@@ -276,9 +270,9 @@ def rank_scan(shape: Shape, memory: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", choices=("quick", "full"), default="quick")
-    parser.add_argument("--shapes", default=",".join(SHAPES), help="comma-separated, of: " + ", ".join(SHAPES))
-    parser.add_argument("--toys", type=int, default=300)
+    parser.add_argument("--size", choices=("smoke", "quick", "full"), default="quick")
+    parser.add_argument("--shapes", help="comma-separated, of: " + ", ".join(SHAPES))
+    parser.add_argument("--toys", type=int)
     parser.add_argument("--memory", default=None, help="budget, such as '8 GB' (default: half of what is free)")
     parser.add_argument("--no-peers", action="store_true", help="skip scikit-learn and one-at-a-time Newton")
     parser.add_argument("--no-ranks", action="store_true", help="skip t against rank")
@@ -286,18 +280,20 @@ def main() -> None:
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--scan", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    smoke = arguments.size == "smoke"
+    toys = arguments.toys or (SMOKE_TOYS if smoke else 300)
     if arguments.one or arguments.scan:
         shape = SHAPES[arguments.one or arguments.scan]
         memory = memory_budget(arguments.memory)
         if arguments.scan:
-            result: Any = rank_scan(shape, memory)
+            result: Any = rank_scan(shape.smallest() if smoke else shape.thinned(), memory)
         else:
-            if arguments.size == "quick":
-                shape = shape.reduced(QUICK_FACTOR)
-            result = measure(shape, toys=arguments.toys, memory=memory, peers=not arguments.no_peers)
+            shape = {"smoke": shape.smallest(), "quick": shape.reduced(QUICK_FACTOR), "full": shape}[arguments.size]
+            gemm = 256 if smoke else 4096
+            result = measure(shape, toys=toys, memory=memory, peers=not arguments.no_peers, gemm=gemm)
         print(json.dumps(result))
         return
-    names = arguments.shapes.split(",")
+    names = (arguments.shapes or (SMOKE_SHAPES if smoke else ",".join(SHAPES))).split(",")
     rows = []
     for name in names:
         rows.append(_in_own_process("--one", name, arguments))
@@ -314,7 +310,9 @@ def main() -> None:
 
 
 def _in_own_process(flag: str, name: str, arguments: argparse.Namespace) -> Any:
-    command = [sys.executable, __file__, flag, name, "--size", arguments.size, "--toys", str(arguments.toys)]
+    command = [sys.executable, __file__, flag, name, "--size", arguments.size]
+    if arguments.toys:
+        command += ["--toys", str(arguments.toys)]
     if arguments.memory:
         command += ["--memory", arguments.memory]
     if arguments.no_peers:

@@ -9,7 +9,6 @@ UCI HIGGS set with a header and `label` last. The figures go to docs/figures; th
 
 from __future__ import annotations
 
-import argparse
 import math
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from command_line import parse, study_parser
+from internals import BLACK, VERMILION, hep_style
 from lanner.paper.datasets import dimuon, higgs, susy
 from lanner.paper.datasets.library import Library
-from lanner.report.plots.style import BLACK, VERMILION, hep_style
 
 Columns = dict[str, Any]
+Z_EVENTS, EVENTS, SMOKE_EVENTS, SMOKE_PANELS = 40_000, 20_000, 40, 3
 
 
 def cms_candidates(path: Path) -> Columns:
@@ -73,12 +74,13 @@ def draw(pairs: list[tuple[str, Any, Any]], names: tuple[str, str], path: Path, 
 
 
 def auc(background: Any, signal: Any, training: int = 10_000) -> float:
-    """Area under the ROC curve of gradient-boosted trees, trained on some rows and judged on the rest."""
+    """Area under the ROC curve of gradient-boosted trees, trained on at most half of the rows."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
 
     rows, labels = np.vstack([background, signal]), np.repeat([0, 1], [len(background), len(signal)])
     order = np.random.default_rng(1).permutation(len(rows))
+    training = min(training, len(rows) // 2)
     learn, judge = order[:training], order[training:]
     model = HistGradientBoostingClassifier(random_state=0).fit(rows[learn], labels[learn])
     return float(roc_auc_score(labels[judge], model.predict_proba(rows[judge])[:, 1]))
@@ -91,38 +93,40 @@ def table(columns: Columns, names: tuple[str, ...]) -> Any:
 
 def main() -> None:
     """Draw what files were given for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = study_parser(__doc__, writes="docs/figures")
     parser.add_argument("--cms", type=Path)
     parser.add_argument("--higgs", type=Path)
-    parser.add_argument("--output", type=Path, default=Path("docs/figures"))
     parser.add_argument("--processes", type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = parse(parser)
+    events = SMOKE_EVENTS if arguments.smoke else EVENTS
     if arguments.cms:
         cuts = dimuon.Cuts(mass=60.0)
-        made = dimuon.sample("background", 40_000, seed=1, processes=arguments.processes, cuts=cuts, energy=7000.0)
-        real, made = around_the_z(cms_candidates(arguments.cms)), around_the_z(made)
-        pairs = [(name, real[name], made[name]) for name in (*dimuon.LOW_LEVEL, *dimuon.HIGH_LEVEL)]
+        number = SMOKE_EVENTS if arguments.smoke else Z_EVENTS
+        muons = dimuon.sample("background", number, seed=1, processes=arguments.processes, cuts=cuts, energy=7000.0)
+        seen, muons = around_the_z(cms_candidates(arguments.cms)), around_the_z(muons)
+        pairs = [(name, seen[name], muons[name]) for name in (*dimuon.LOW_LEVEL, *dimuon.HIGH_LEVEL)]
         draw(pairs, ("CMS 2011, 7 TeV", "generated"), arguments.output / "cms_z.png", columns=3)
     if arguments.higgs:
         rows = np.genfromtxt(arguments.higgs, delimiter=",", names=True)
         names = (*higgs.LOW_LEVEL, *higgs.HIGH_LEVEL)
         library = Library("higgs", processes=arguments.processes)
-        made = {label: library.events(name, 20_000) for label, name in ((0, "background"), (1, "heavy-higgs"))}
-        real = {label: rows[rows["label"] == label] for label in (0, 1)}
+        made = {label: library.events(name, events) for label, name in ((0, "background"), (1, "heavy-higgs"))}
+        real: dict[int, Any] = {label: rows[rows["label"] == label] for label in (0, 1)}
         pairs = [
             (f"{'sig' if label else 'bkg'} {name}", real[label][name], made[label][name])
             for label in (0, 1)
             for name in names
         ]
+        pairs = pairs[:SMOKE_PANELS] if arguments.smoke else pairs
         draw(pairs, ("UCI HIGGS rows", "generated"), arguments.output / "higgs_features.png", columns=7)
         for what, which in (("all features", names), ("low-level features", higgs.LOW_LEVEL)):
-            published = auc(*(table(real[label], which) for label in (0, 1)), training=8000)
+            published = auc(table(real[0], which), table(real[1], which), training=8000)
             print(f"HIGGS, {what}: AUC {published:.3f} published, ", end="")
-            print(f"{auc(*(table(made[label], which) for label in (0, 1))):.3f} generated")
+            print(f"{auc(table(made[0], which), table(made[1], which)):.3f} generated")
     library = Library("susy", processes=arguments.processes)
-    samples = [library.events(name, 20_000) for name in ("background", "chargino")]
+    background, signal = (library.events(name, events) for name in ("background", "chargino"))
     for what, which in (("all features", (*susy.LOW_LEVEL, *susy.HIGH_LEVEL)), ("low-level features", susy.LOW_LEVEL)):
-        print(f"SUSY, {what}: AUC {auc(*(table(s, which) for s in samples)):.3f} generated")
+        print(f"SUSY, {what}: AUC {auc(table(background, which), table(signal, which)):.3f} generated")
 
 
 if __name__ == "__main__":

@@ -10,21 +10,18 @@ extrapolated; all stated for one toy. Writes the table to docs/network-times.md.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lanner._util.text import markdown_table
-from lanner.comparison import PUBLISHED, ToyPool, Kernel, Network
-from lanner.comparison.tests.network.neural_test import PreparedNetwork
-from lanner.inference.resampling import room_for_data
-from lanner.settings import FitSettings
-from synthetic import SHAPES, events
+from command_line import parse, study_parser
+from internals import PUBLISHED, Network, SameToys, markdown_table, room_for_data
+from synthetic import SHAPES, Shape, events
 
 NETWORKS = {"1-D": "one-dimensional", "5-D": "dimuon", "8-D": "susy", "21-D": "higgs"}
 CLIP_1D = 10.0  # near what is tuned, see docs/baselines.md
@@ -33,38 +30,32 @@ TOYS = {"1-D": 4, "5-D": 4, "8-D": 2, "21-D": 2}  # trained together
 PAPER = {"1-D": ("2.11 s", ""), "5-D": ("44.9 s", "4.23 h"), "8-D": ("18.2 s", "73.1 h"), "21-D": ("22.7 s", "112 h")}
 
 
-def measure(name: str, toys: int, adam_epochs: int) -> list[str]:
+SMOKE, SMOKE_SETTINGS = ("1-D", "5-D"), {"epochs": 10, "starts": 1}
+
+
+def measure(shape: Shape, toys: int, adam_epochs: int, network_settings: dict[str, Any]) -> list[str]:
     """A row of the table."""
-    shape = SHAPES[name]
+    name = shape.name
     reference = events(
         shape.dimensions, shape.reference + room_for_data(shape.expected, None), np.random.default_rng(1)
     )
-    arena = ToyPool.prepare(
-        reference,
-        expected=shape.expected,
-        options=FitSettings(
-            width="auto", penalty=1e-6, statistic="score", seed=1, centers=shape.centers, reference_size=shape.reference
-        ),
-    )
-    draws = [arena.scheme.toy(i) for i in range(toys)]
-    settings = {"width": shape.width, "penalty": shape.penalty, "newton_steps": shape.newton_steps}
+    same = SameToys.of(reference, expected=shape.expected, reference_size=shape.reference, centers=shape.centers)
+    draws, many = same.draws(toys), same.draws(max(toys, 32))
+    settings: dict[str, Any] = {"width": shape.width, "penalty": shape.penalty, "newton_steps": shape.newton_steps}
     if shape.dimensions == 1:
         settings["scaling"] = None
     start = time.perf_counter()
-    kernel = Kernel("paper", settings).prepare(arena)
+    kernel = same.kernel(settings)
     preparing = time.perf_counter() - start
-    many = [arena.scheme.toy(i) for i in range(max(toys, 32))]
     start = time.perf_counter()
     kernel.statistics(many)
     kernel_seconds = (time.perf_counter() - start) / len(many)
     hidden, clip = PUBLISHED[NETWORKS[name]]
-    network = PreparedNetwork(Network(hidden, clip or CLIP_1D), arena)
+    network = same.network(Network(hidden, clip or CLIP_1D, **network_settings))
     start = time.perf_counter()
     trained = network.train(draws)
     newton_seconds = (time.perf_counter() - start) / toys
-    adam = PreparedNetwork(
-        Network(hidden, clip or CLIP_1D, optimiser="adam", epochs=adam_epochs, tolerance=None), arena
-    )
+    adam = same.network(Network(hidden, clip or CLIP_1D, optimiser="adam", epochs=adam_epochs, tolerance=None))
     start = time.perf_counter()
     adam.train(draws)
     epoch = (time.perf_counter() - start) / toys / adam_epochs
@@ -84,12 +75,11 @@ def measure(name: str, toys: int, adam_epochs: int) -> list[str]:
 
 def main() -> None:
     """Measure and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = study_parser(__doc__, writes="docs/network-times.md", flag="--write")
     parser.add_argument("--only", action="append", choices=list(NETWORKS))
     parser.add_argument("--adam-epochs", type=int, default=20)
     parser.add_argument("--kept", type=Path, help="A file that keeps the rows of the table.")
-    parser.add_argument("--write", type=Path, default=Path("docs/network-times.md"))
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     header = [
         "shape",
         "toys",
@@ -103,8 +93,11 @@ def main() -> None:
     ]
     kept = arguments.kept
     rows: dict[str, list[str]] = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
-    for name in arguments.only or NETWORKS:
-        rows[name] = measure(name, TOYS[name], arguments.adam_epochs)
+    for name in SMOKE if arguments.smoke else arguments.only or NETWORKS:
+        if arguments.smoke:
+            rows[name] = measure(SHAPES[name].smallest(), 2, 2, SMOKE_SETTINGS)
+        else:
+            rows[name] = measure(SHAPES[name], TOYS[name], arguments.adam_epochs, {})
         print(*rows[name], sep=" | ", flush=True)
         if kept is not None:
             kept.write_text(json.dumps(rows, indent=1))
@@ -115,7 +108,7 @@ def main() -> None:
         "Beside it the paper's Table 1.\n\n"
     )
     table = markdown_table([header, *(rows[name] for name in NETWORKS if name in rows)])
-    arguments.write.write_text(about + table + "\n")
+    arguments.output.write_text(about + table + "\n")
 
 
 if __name__ == "__main__":

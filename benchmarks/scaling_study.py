@@ -30,14 +30,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lanner
-from lanner._util.machine import memory_budget
-from lanner._util.text import markdown_table, three_digits
-from lanner.inference.multiscale import Recipe
-from lanner.model.fit import MIN_REFERENCE
-from lanner.run.execution.dask import Dask, local_cluster
-from lanner.run.execution.dask_worker import prepare
-from lanner.run.planning import FitOptions, check_sample, plan_search
-from lanner.run.toy_maker import run_toys
+from command_line import parse, study_parser
+from internals import Fits, markdown_table, memory_budget, three_digits
 from synthetic import events
 
 WIDTHS = {1: 0.3, 2: 1.5, 5: 3.0, 8: 4.5, 21: 7.0}
@@ -71,6 +65,12 @@ AXES: dict[str, tuple[str, list[Point], str]] = {
     "device": ("device", [replace(BASE, device=x) for x in ("cpu", "torch")], ""),
     "workers": ("workers", [replace(SHARED, workers=w) for w in (1, 2)], "-1"),
 }
+TINY = Point(3000, features=1, centers=100, toys=8, memory="1 GB")
+SMOKE: dict[str, tuple[str, list[Point], str]] = {
+    "events": ("events", [TINY, replace(TINY, events=6000)], "1"),
+    "device": ("device", [replace(TINY, device="torch")], ""),
+    "workers": ("workers", [replace(TINY, workers=1)], "-1"),
+}
 
 # How an axis differs from the base.
 APART = {
@@ -98,67 +98,28 @@ def measure(path: Path, point: Point) -> dict[str, Any]:
     """Read, prepare, fit; seconds of each, and the most memory that was used."""
     budget = memory_budget(point.memory)
     start = time.perf_counter()
-    reference = check_sample(lanner.read_sample(str(path), memory=budget).sample, "reference", MIN_REFERENCE)
-    read = time.perf_counter()
-    expected = point.events / 6 if point.workers else point.events / 50
-    options = FitSettings(
-        statistic=point.statistic, width=WIDTHS[point.features], penalty=1e-6, centers=point.centers, seed=1
+    reference = lanner.read_sample(str(path), memory=budget).sample
+    read = time.perf_counter() - start
+    fits = Fits.plan(
+        reference,
+        expected=point.events / 6 if point.workers else point.events / 50,
+        statistic=point.statistic,
+        width=WIDTHS[point.features],
+        penalty=1e-6,
+        centers=point.centers,
+        device=point.device,
+        memory=budget,
     )
-    plans = plan_search(reference, None, expected=expected, options=options, memory=budget)
-    recipe = Recipe(plans, reference, device=point.device)
+    planned = time.perf_counter() - start - read
     if point.workers:
-        return measure_workers(recipe, point, budget)
-    ladder = recipe.prepare(budget)
-    prepared = time.perf_counter()
-    size = ladder.batch_size(point.toys)
-    passes = 0
-    for first in range(0, point.toys, size):
-        (solution,) = ladder.fit_toys(range(first, min(first + size, point.toys)))
-        passes += int(solution.iterations.max())
-    done = time.perf_counter()
-    features = ladder.first.pool.features
-    return {
-        "read": read - start,
-        "prepare": prepared - read,
-        "fit": done - prepared,
-        "passes": passes,
-        "rank": features.basis.rank,
-        "storage": features.storage,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-    }
+        found = fits.run_on_workers(point.toys, point.workers)
+        return found | {"read": 0.0, "peak": max(_peak(resource.RUSAGE_SELF), _peak(resource.RUSAGE_CHILDREN))}
+    found = fits.run(point.toys)
+    return found | {"read": read, "prepare": planned + found["prepare"], "peak": _peak(resource.RUSAGE_SELF)}
 
 
-def worker_storage(name: str) -> str:
-    """As a task: how a worker has its features."""
-    from distributed import get_worker
-
-    return str(get_worker().plugins[name]._prepared().first.pool.features.storage)
-
-
-def measure_workers(recipe: Recipe, point: Point, budget: int) -> dict[str, Any]:
-    """The same on single-threaded workers; the features, which each of them builds, are timed apart."""
-    share = budget // 3  # for this process; workers have what Dask gives a thread of this machine, one as well as two
-    with local_cluster(point.workers) as client:
-        start = time.perf_counter()
-        with Dask(client=client, threads=1).start(replace(recipe), memory=share) as workers:
-            name = workers._name  # type: ignore[attr-defined]
-            ready = [client.submit(prepare, name, workers=[w], pure=False) for w in client.scheduler_info()["workers"]]
-            client.gather(ready)
-            prepared = time.perf_counter()
-            run_toys(workers, point.toys, folder=None, events_digest="")
-            done = time.perf_counter()
-            storage = client.submit(worker_storage, name).result()
-    return {
-        "read": 0.0,
-        "prepare": prepared - start,
-        "fit": done - prepared,
-        "passes": 0,
-        "rank": workers.ladder.first.pool.features.basis.rank,
-        "storage": storage,
-        "peak": max(
-            resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-        ),
-    }
+def _peak(who: int) -> int:
+    return resource.getrusage(who).ru_maxrss * 1024
 
 
 def run(point: Point, folder: Path) -> dict[str, Any]:
@@ -190,11 +151,11 @@ class Kept:
         return dict(self._found[key])
 
 
-def section(axis: str, kept: Kept, largest: int) -> str:
+def section(axis: str, axes: dict[str, tuple[str, list[Point], str]], kept: Kept, largest: int) -> str:
     """An axis: its table, and what it says."""
-    points = AXES[axis][1]
+    points = axes[axis][1]
     apart = f"{APART[axis]}\n\n" if axis in APART else ""
-    text = f"## {axis.capitalize()}\n\n{apart}" + markdown_table(rows_of(axis, kept, largest))
+    text = f"## {axis.capitalize()}\n\n{apart}" + markdown_table(rows_of(axis, *axes[axis], kept, largest))
     if axis == "events":
         few, many = points[-2:]
         if many.events <= largest:
@@ -207,15 +168,14 @@ def section(axis: str, kept: Kept, largest: int) -> str:
                 "them, where they are streamed it computes them anew. The once-only part is made from 2^20 events at "
                 "most."
             )
-    if axis == "workers":
+    if axis == "workers" and len(points) == 2:
         one, two = (kept.of(p)["fit"] for p in points)
         text += f"\n\nThe toys take two workers {two / one:.2f} of the time of one, the features apart."
     return text
 
 
-def rows_of(axis: str, kept: Kept, largest: int) -> list[list[str]]:
+def rows_of(axis: str, what: str, points: list[Point], expected: str, kept: Kept, largest: int) -> list[list[str]]:
     """The table of an axis."""
-    what, points, expected = AXES[axis]
     table = [[what, "rank", "feature rows", "read", "prepare", "fit", "per toy", "power of the fit", "peak memory"]]
     before: tuple[float, float] | None = None
     for point in points:
@@ -245,20 +205,20 @@ def rows_of(axis: str, kept: Kept, largest: int) -> list[list[str]]:
 
 def main() -> None:
     """Run the axes asked for and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = study_parser(__doc__, writes="docs/scaling.md", flag="--write")
     parser.add_argument("--only", action="append", choices=list(AXES))
     parser.add_argument("--largest", type=int, default=10**9, help="Leave out points of more events.")
     parser.add_argument("--kept", type=Path, metavar="FILE", help="Points measured before, and where to keep them.")
-    parser.add_argument("--write", type=Path, default=Path("docs/scaling.md"))
     parser.add_argument("--point", help=argparse.SUPPRESS)
     parser.add_argument("--events-file", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     if arguments.point:
         print(json.dumps(measure(arguments.events_file, Point(**json.loads(arguments.point)))))
         return
     with tempfile.TemporaryDirectory() as folder:
         kept = Kept(arguments.kept, Path(folder))
-        parts = [section(axis, kept, arguments.largest) for axis in arguments.only or AXES]
+        axes = SMOKE if arguments.smoke else AXES
+        parts = [section(axis, axes, kept, arguments.largest) for axis in arguments.only or axes]
     about = (
         "# How time and memory grow\n\n"
         f"Made by `python benchmarks/scaling_study.py` on {os.cpu_count()} cores of {platform.machine()}; times are of "
@@ -266,7 +226,7 @@ def main() -> None:
         "its events from Parquet in chunks; unless the table says otherwise, 200 000 events of 8 features, 3000 "
         "centres, 100 toys of the likelihood ratio, and a memory budget of 6 GB.\n\n"
     )
-    arguments.write.write_text(about + "\n\n".join(parts) + "\n")
+    arguments.output.write_text(about + "\n\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":

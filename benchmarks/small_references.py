@@ -9,13 +9,12 @@ from events that no toy has seen. The share of data sets below a level should be
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 from scipy import stats
 
 import lanner
 from calibration_study import make_events
+from command_line import parse, study_parser
 
 CASE = "1-D"
 LEVELS = (0.05, 0.01, 0.00135)
@@ -34,6 +33,7 @@ SIZES = (
     (100, 10_000, 8, 4000),
     (2000, 200_000, 6, 6000),
 )
+SMOKE = ((50, 1000, 2, 300),)
 _OTHERS = 20_000  # independent events, at least
 
 
@@ -52,12 +52,12 @@ def shares(expected: int, size: int, seed: int, toys: int) -> list[float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = study_parser(__doc__)
     parser.add_argument("--references", type=int, help="Fewer, for a quick look.")
-    arguments = parser.parse_args()
+    arguments = parse(parser)
     print("| expected | reference | ratio |", " | ".join(f"below {x:g}" for x in LEVELS), "|")
     print("|---|---|---|" + "---|" * len(LEVELS))
-    for expected, size, references, toys in SIZES:
+    for expected, size, references, toys in SMOKE if arguments.smoke else SIZES:
         number = arguments.references or references
         found = np.array([shares(expected, size, seed, toys) for seed in range(number)])
         mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / number**0.5

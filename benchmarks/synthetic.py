@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,20 @@ class Shape:
 
     def reduced(self, factor: float) -> Shape:
         """The same problem with fewer events and centres; N(0)/N0, width and penalty as they are."""
-        return Shape(
-            self.name,
-            self.dimensions,
-            max(4000, int(self.reference / factor)),
-            max(800 if self.dimensions > 1 else 40, int(self.expected / factor)),
-            max(300, int(self.centers / factor)),
-            self.width,
-            self.penalty,
-            self.newton_steps,
+        return replace(
+            self,
+            reference=max(4000, int(self.reference / factor)),
+            expected=max(800 if self.dimensions > 1 else 40, int(self.expected / factor)),
+            centers=max(300, int(self.centers / factor)),
         )
+
+    def thinned(self) -> Shape:
+        """A tenth of the events and half the centres, so that a fit with all centres can be done."""
+        return replace(self, reference=self.reference // 10, expected=self.expected // 10, centers=self.centers // 2)
+
+    def smallest(self) -> Shape:
+        """The same problem at a size of seconds, where only whether it runs is of interest."""
+        return replace(self, reference=2000, expected=100, centers=100)
 
 
 SHAPES = {

@@ -9,7 +9,7 @@ import lanner
 from lanner.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
 
 @pytest.mark.parametrize("name", list(main.commands))

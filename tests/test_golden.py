@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tests.golden.record import CASES, RECORD, SINGLE, run
 
 KNOWN: dict[str, Any] = json.loads(RECORD.read_text())

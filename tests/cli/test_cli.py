@@ -238,7 +238,8 @@ def test_every_format_of_the_same_events_gives_the_same_result(files: Path, tmp_
             sample = lanner.read_sample(files / f"{name}.parquet", features=["x", "y"]).sample
             columns = dict(zip(sample.names, sample.features.T, strict=True))
             if suffix == ".npy":
-                np.save(tmp_path / f"{name}.npy", np.rec.fromarrays(list(columns.values()), names=list(columns)))
+                records = np.rec.fromarrays(list(columns.values()), names=list(columns))  # type: ignore[call-overload]
+                np.save(tmp_path / f"{name}.npy", records)
             else:
                 write_columns(tmp_path / f"{name}{suffix}", columns)
         done = run(

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_toys_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_other_data_do_not_get_the_result_of_the_first(tmp_path: Path) -> None:
-    tests = {"expected": 150, "tests": ["ks"], "toys": 40, "seed": 1, "output": tmp_path}
+    tests: dict[str, Any] = {"expected": 150, "tests": ["ks"], "toys": 40, "seed": 1, "output": tmp_path}
     lanner.compare(REFERENCE, data=SIGNAL[:150], **tests)
     with pytest.raises(StoreError, match="about"):
         lanner.compare(REFERENCE, data=REFERENCE[:150], **tests)
@@ -119,8 +120,12 @@ def test_one_known_ratio_is_not_taken_for_another(tmp_path: Path) -> None:
 
 def test_own_tests_take_the_scaling_and_the_combination_they_are_told() -> None:
     stretched = REFERENCE * [1.0, 30.0]
-    shared = {"expected": 150, "signal_events": 5, "toys": 60, "experiments": 6, "seed": 1}
-    choices = ((None, {}), ("standard", {}), ("standard", {"combination": "average"}))
+    shared: dict[str, Any] = {"expected": 150, "signal_events": 5, "toys": 60, "experiments": 6, "seed": 1}
+    choices: tuple[tuple[str | None, dict[str, Any]], ...] = (
+        (None, {}),
+        ("standard", {}),
+        ("standard", {"combination": "average"}),
+    )
     found = [
         lanner.compare(stretched, SIGNAL * [1.0, 30.0], tests=[Kernel("k", options)], scaling=scaling, **shared).rows[0]
         for scaling, options in choices
@@ -136,7 +141,10 @@ def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law) -> None:
     found = []
     for seed in range(20):
         made = ToyRun(
-            law.rvs(1000, random_state=seed)[None], np.ones((1, 1000), bool), np.ones((1, 1000), int), np.empty((0, 0))
+            law.rvs(1000, random_state=seed)[None],
+            np.ones((1, 1000), bool),
+            np.ones((1, 1000), int),
+            np.empty((0, 0), np.float32),
         )
         contestant = Contestant(KolmogorovSmirnov(), pool_of(), None)
         null = contestant.null(made)
@@ -204,7 +212,7 @@ def test_p_values_are_uniform_under_the_null(test: str) -> None:
         ({"experiments": 0}, "experiments=0"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(wrong: dict[str, object], said: str) -> None:
+def test_what_cannot_be_compared_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         compared(**wrong)
 

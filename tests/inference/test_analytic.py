@@ -1,6 +1,7 @@
 """The analytic null against dense simulations of a linear problem, where everything else is exact."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,13 @@ from lanner.inference.analytic import analytic_law, analytic_moments, analytic_w
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.moments import Eigenbasis, Spectrum
 
-SETTINGS = {"expected": 100.0, "reference_size": 400.0, "events": 500.0, "penalty": 0.1, "loss": "logistic"}
+SETTINGS: dict[str, Any] = {
+    "expected": 100.0,
+    "reference_size": 400.0,
+    "events": 500.0,
+    "penalty": 0.1,
+    "loss": "logistic",
+}
 
 
 def _centred(eigenvalues):

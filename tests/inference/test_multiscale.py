@@ -1,6 +1,7 @@
 """A search on several scales: chosen from the reference, combined, calibrated, kept and resumed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ R, D = exponential(6000, 300, seed=1)
 SETTINGS = {"expected": 300, "centers": 200, "seed": 5, "toys": 300}
 
 
-def searched(data: np.ndarray = D, **changes: object) -> lanner.SearchResult:
-    return lanner.search(R, data, **(SETTINGS | changes))  # type: ignore[arg-type]
+def searched(data: np.ndarray = D, **changes: Any) -> lanner.SearchResult:
+    return lanner.search(R, data, **(SETTINGS | changes))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_without_a_width_four_widths_and_three_penalties_are_combined() -> None:
 
 
 def test_the_scales_do_not_depend_on_the_data(peak: np.ndarray) -> None:
-    scales = [[(s.width, s.penalty) for s in searched(d).combined.scales] for d in (D, peak)]  # type: ignore[union-attr]
+    scales = [[(s.width, s.penalty) for s in searched(d).combined.scales] for d in (D, peak)]
     assert scales[0] == scales[1]
 
 
@@ -117,7 +118,7 @@ def test_toys_until_the_p_value_is_known(tmp_path: Path, peak: np.ndarray) -> No
     assert again.p_value == ordinary.p_value
     remarkable = searched(peak, toys=None, until_z=2.0)
     assert not remarkable.empirical.sequential
-    assert remarkable.empirical.toys == remarkable.stopping.toys  # type: ignore[union-attr]
+    assert remarkable.empirical.toys == remarkable.stopping.toys
     assert remarkable.z_score > 2.5
     lanner.save_result(ordinary, tmp_path)
     assert lanner.load_result(tmp_path).verdict() == ordinary.verdict()
@@ -143,6 +144,6 @@ def test_power_of_a_combination() -> None:
         ({"until_z": 9.0}, "above 0 and of at most 6"),
     ],
 )
-def test_what_is_not_known_is_refused(settings: dict[str, object], message: str) -> None:
+def test_what_is_not_known_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         searched(**settings)

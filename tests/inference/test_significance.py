@@ -62,7 +62,7 @@ def test_dof_error_is_the_spread_of_the_estimate(rng: np.random.Generator) -> No
 
 def test_goodness_of_fit_is_uniform_where_the_chi2_is_right(rng: np.random.Generator) -> None:
     # A plain KS test after the fit would reject almost never.
-    p = [fit_chi2(rng.chisquare(12, 100), replicates=99, rng=rng).goodness_of_fit for _ in range(300)]  # type: ignore[union-attr]
+    p = [fit_chi2(rng.chisquare(12, 100), replicates=99, rng=rng).goodness_of_fit for _ in range(300)]
     assert stats.kstest(p, "uniform").pvalue > 1e-3
     assert 2 <= np.count_nonzero(np.array(p) <= 0.05) <= 32
 

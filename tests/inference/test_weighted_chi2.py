@@ -249,7 +249,7 @@ class TestDraws:
         assert kstest(np.interp(draws, grid, law.cdf(grid)), "uniform").pvalue > 0.01
 
     def test_monte_carlo_of_a_dense_spectrum(self):
-        law = WeightedChi2(0.9 ** np.arange(200))
+        law = WeightedChi2(0.9 ** np.arange(200.0))
         draws = law.rvs((100, 1000), np.random.default_rng(2))
         assert draws.shape == (100, 1000)
         for t in (5.0, 10.0, 20.0, 25.0):

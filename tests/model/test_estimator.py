@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -47,6 +49,6 @@ def test_works_in_pipelines_and_searches(labelled: tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize(
     "settings", [{"centers": 0}, {"centers": 2.5}, {"expected": 0.0}, {"expected": -5.0}, {"expected": float("nan")}]
 )
-def test_bad_settings_are_named(labelled: tuple[np.ndarray, np.ndarray], settings: dict[str, float]) -> None:
+def test_bad_settings_are_named(labelled: tuple[np.ndarray, np.ndarray], settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         lanner.LogRatioClassifier(width=0.2, **settings).fit(*labelled)

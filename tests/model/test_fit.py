@@ -1,4 +1,5 @@
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,13 @@ def published_toy(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return x[:200_000], x[200_000:]
 
 
-PUBLISHED_SETTINGS = {"expected": 2000, "centers": 1000, "width": 0.3, "penalty": 1e-6, "newton_steps": 1}
+PUBLISHED_SETTINGS: dict[str, Any] = {
+    "expected": 2000,
+    "centers": 1000,
+    "width": 0.3,
+    "penalty": 1e-6,
+    "newton_steps": 1,
+}
 
 
 @pytest.mark.parametrize("seed", [0, 99])
@@ -200,7 +207,7 @@ def test_weights_that_undo_a_tilt_bring_t_down(rng: np.random.Generator) -> None
     # A reference drawn with another slope, weighted back to the data's: t must be that of a null fit again.
     reference, data = rng.exponential(1 / 6, (20_000, 1)), rng.exponential(1 / 8, (1000, 1))
     weights = (8 * np.exp(-8 * reference) / (6 * np.exp(-6 * reference)))[:, 0]
-    settings = {"expected": 1000, "width": 0.3, "penalty": 1e-7, "rng": 1}
+    settings: dict[str, Any] = {"expected": 1000, "width": 0.3, "penalty": 1e-7, "rng": 1}
     tilted = lanner.fit_ratio(reference, data, **settings)
     undone = lanner.fit_ratio(lanner.Sample.of(reference, weights=weights), data, **settings)
     assert tilted.statistic > 60
@@ -214,7 +221,13 @@ def test_a_few_negative_weights_are_fitted(solver: str, rng: np.random.Generator
     extra = reference[:1000]
     padded = np.vstack([reference, extra, extra])
     weights = np.concatenate([np.ones(7000), -np.ones(1000)])
-    settings = {"expected": 600, "width": 0.3, "centers": data[:50], "penalty": 1e-6, "precision": "double"}
+    settings: dict[str, Any] = {
+        "expected": 600,
+        "width": 0.3,
+        "centers": data[:50],
+        "penalty": 1e-6,
+        "precision": "double",
+    }
     plain = lanner.fit_ratio(reference, data, solver=solver, rng=1, **settings)
     # The penalty counts events: 6600 without, 8600 with the pairs that cancel.
     settings["penalty"] = 1e-6 * 6600 / 8600

@@ -3,6 +3,7 @@ import pickle
 import zipfile
 from dataclasses import FrozenInstanceError
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,8 @@ def test_a_pickle_in_disguise_is_refused(tmp_path: Path) -> None:
 
 def test_numbers_of_numpy_can_be_saved(tmp_path: Path) -> None:
     reference, data = exponential(500, 100)
-    ratio = lanner.fit_ratio(reference, data, expected=np.float64(100), width=0.3, newton_steps=np.int64(1), rng=1)
+    steps: Any = np.int64(1)
+    ratio = lanner.fit_ratio(reference, data, expected=np.float64(100), width=0.3, newton_steps=steps, rng=1)
     ratio.save(tmp_path / "fit.npz")
     assert lanner.LearnedRatio.load(tmp_path / "fit.npz").newton_steps == 1
 

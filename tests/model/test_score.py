@@ -39,7 +39,7 @@ def prepared(weights: np.ndarray | None = None, data: int = 0, loss: str = "logi
     return pool, ARRAYS.get(pool.features.phi_block(slice(None)))
 
 
-def by_definition(pool: Pool, phi: np.ndarray, draw, penalty: float) -> tuple[float, np.ndarray]:  # type: ignore[no-untyped-def]
+def by_definition(pool: Pool, phi: np.ndarray, draw, penalty: float) -> tuple[float, np.ndarray]:
     roles = draw.roles()
     weights = np.ones(len(roles)) if pool.weights is None else pool.weights
     v0 = weights * (roles == REFERENCE)
@@ -55,7 +55,7 @@ def by_definition(pool: Pool, phi: np.ndarray, draw, penalty: float) -> tuple[fl
 @pytest.mark.parametrize("loss", ["logistic", "extended"])
 @pytest.mark.parametrize("gather", [0.0, 1.0], ids=["product", "gathered"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_q_is_t_to_second_order_after_one_step(loss, gather, weighted, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_q_is_t_to_second_order_after_one_step(loss, gather, weighted, monkeypatch) -> None:
     monkeypatch.setattr(score, "GATHER", gather)
     weights = np.random.default_rng(1).uniform(0.5, 1.0, 5090) if weighted else None
     pool, phi = prepared(weights, data=90, loss=loss)

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,6 +41,6 @@ def test_a_deficit_is_a_lack_of_events() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"share": 0.0}, {"share": 2.0}, {"name": "tops"}, {"signals": ["hump"]}])
-def test_suites_that_do_not_exist_are_refused(wrong: dict[str, object]) -> None:
+def test_suites_that_do_not_exist_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         lanner.compare_suite(**wrong)

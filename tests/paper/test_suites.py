@@ -17,7 +17,7 @@ from lanner.paper.datasets import one_dimensional
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+def found(tmp_path_factory: pytest.TempPathFactory):
     """A tenth of the events, two signals, one test of each kind."""
     patch = pytest.MonkeyPatch()
     patch.setattr(one_dimensional, "REFERENCE_SIZE", 6000)
@@ -30,7 +30,7 @@ def found(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-
     patch.undo()
 
 
-def test_every_test_and_combination_has_its_row(found) -> None:  # type: ignore[no-untyped-def]
+def test_every_test_and_combination_has_its_row(found) -> None:
     result, folder = found
     tests = {r.test for r in result.rows}
     assert tests == {t.name for t in suite.TESTS["one-dimensional"]}

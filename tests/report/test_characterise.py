@@ -48,7 +48,7 @@ def test_top_events_are_those_with_the_highest_f() -> None:
 def test_findings_are_plain_json() -> None:
     found = the_findings()
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert plain["region"]["selection"] == found.region.selection  # type: ignore[union-attr]
+    assert plain["region"]["selection"] == found.region.selection
     assert len(plain["profiles"]) == 5
     assert "not a test" in str(found)
 

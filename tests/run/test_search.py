@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,8 @@ SETTINGS = {"expected": 300, "width": 0.3, "penalty": 1e-6, "centers": 200, "sca
 R, D = exponential(6000, 300, seed=1)
 
 
-def small(data: np.ndarray = D, **changes: object) -> lanner.SearchResult:
-    return lanner.search(R, data, **(SETTINGS | {"toys": 60} | changes))  # type: ignore[arg-type]
+def small(data: np.ndarray = D, **changes: Any) -> lanner.SearchResult:
+    return lanner.search(R, data, **(SETTINGS | {"toys": 60} | changes))
 
 
 def test_data_that_follow_the_reference_are_unremarkable() -> None:
@@ -126,7 +127,7 @@ def test_a_weighted_reference_is_calibrated_by_hit_or_miss(rng: np.random.Genera
         ({"expected": -1.0}, "expected=-1"),
     ],
 )
-def test_bad_settings_are_named(changes: dict[str, object], message: str) -> None:
+def test_bad_settings_are_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         small(**changes)
 

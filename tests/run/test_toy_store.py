@@ -3,6 +3,7 @@ import json
 import multiprocessing
 import os
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -138,6 +139,24 @@ def test_a_claim_keeps_others_out_until_its_holder_dies(tmp_path: Path) -> None:
     holder.join()
     with store.claim(0) as mine:
         assert mine
+
+
+def test_a_claim_may_end_in_another_thread(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    claim = store.claim(0)
+    assert claim.__enter__()
+    thread = Thread(target=claim.__exit__, args=(None, None, None))
+    thread.start()
+    thread.join()
+    with store.claim(0) as mine:
+        assert mine
+
+
+def test_a_folder_without_locks_is_named(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    (tmp_path / "batch-00000000.lock").mkdir()
+    with pytest.raises(StoreError, match=r"batch-00000000\.lock cannot be locked"), store.claim(0):
+        pass
 
 
 def test_digests_tell_samples_apart() -> None:

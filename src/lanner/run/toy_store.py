@@ -19,16 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner.errors import StoreError, StoreWarning
 from lanner.events import Sample
-
-try:
-    import fcntl
-except ImportError:  # not a POSIX system: runs cannot share a store, but one alone is as safe
-    fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
 
@@ -171,21 +167,24 @@ class ToyStore:
     @contextmanager
     def claim(self, first: int) -> Iterator[bool]:
         """Whether this run may make the batch: false while another one is making it."""
-        if fcntl is None:
-            yield True
-            return
         path = self.folder / f"batch-{first:08d}.lock"
-        with open(path, "w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                yield False
-                return
-            try:
-                yield True
-            finally:
+        # Not bound to a thread: a batch may end in another one than it was claimed in.
+        lock = FileLock(path, blocking=False, thread_local=False)
+        try:
+            lock.acquire()
+            mine = True
+        except Timeout:
+            mine = False
+        except OSError as error:
+            raise StoreError(f"{path} cannot be locked: {error.strerror}; give a folder on another disk") from None
+        try:
+            yield mine
+        finally:
+            if mine:
+                # While it is still ours, or it could be the next holder's; where open files cannot go, it stays.
                 with suppress(OSError):
                     path.unlink()
+                lock.release()
 
     def _path(self, first: int) -> Path:
         return self.folder / f"batch-{first:08d}.npz"

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -70,7 +72,7 @@ def test_every_toy_trains_a_classifier_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"statistic": "accuracy"}, {"null": "none"}, {"share": 1.0}])
-def test_what_is_not_known_is_refused(wrong: dict[str, object]) -> None:
+def test_what_is_not_known_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         classifier_test(np.zeros((10, 1)), np.zeros((10, 1)), **wrong)
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,13 @@ def test_both_solvers_give_the_same_t_on_the_same_pivots(
     dimensions: int, width: float, n0: int, n1: int, penalty: float, loss: str, newton_steps: int | None
 ) -> None:
     reference, data = samples(dimensions, n0, n1)
-    common = {"expected": n1, "width": width, "penalty": penalty, "newton_steps": newton_steps, "loss": loss}
+    common: dict[str, Any] = {
+        "expected": n1,
+        "width": width,
+        "penalty": penalty,
+        "newton_steps": newton_steps,
+        "loss": loss,
+    }
     newton = lanner.fit_ratio(reference, data, centers=500, rng=1, **common)
     falkon = lanner.fit_ratio(reference, data, centers=newton.centers, solver="falkon", rng=2, **common)
     spread = lanner.analytic_null(newton).std
@@ -44,7 +52,7 @@ def test_the_default_rank_is_close_to_all_centres(
 ) -> None:
     reference, data = samples(dimensions, n0, n1)
     centers = np.vstack([reference, data])[np.random.default_rng(4).choice(n0 + n1, 1500, replace=False)]
-    common = {"expected": n1, "width": width, "penalty": penalty, "rng": 3}
+    common: dict[str, Any] = {"expected": n1, "width": width, "penalty": penalty, "rng": 3}
     everything = lanner.fit_ratio(reference, data, centers=centers, solver="falkon", **common)
     default_tolerance = trace_tolerance(penalty=penalty, events=n0 + n1, expected=n1, curvature=0.5)
     thinned = lanner.fit_ratio(reference, data, centers=centers, trace_error=default_tolerance, **common)
@@ -54,7 +62,7 @@ def test_the_default_rank_is_close_to_all_centres(
 
 def test_a_decreasing_sequence_of_penalties_ends_at_the_same_minimum() -> None:
     reference, data = exponential(5000, 300)
-    common = {"expected": 300, "width": 0.2, "centers": 200, "rng": 1, "solver": "falkon"}
+    common: dict[str, Any] = {"expected": 300, "width": 0.2, "centers": 200, "rng": 1, "solver": "falkon"}
     direct = lanner.fit_ratio(reference, data, penalty=1e-7, **common)
     warmed = lanner.fit_ratio(reference, data, penalty=[1e-3, 1e-5, 1e-7], **common)
     assert warmed.statistic == pytest.approx(direct.statistic, rel=1e-4)
@@ -63,7 +71,7 @@ def test_a_decreasing_sequence_of_penalties_ends_at_the_same_minimum() -> None:
 
 def test_the_sequence_means_the_same_in_both_solvers() -> None:
     reference, data = exponential(5000, 300)
-    common = {"expected": 300, "width": 0.2, "rng": 1, "penalty": [1e-2, 1e-6], "newton_steps": 1}
+    common: dict[str, Any] = {"expected": 300, "width": 0.2, "rng": 1, "penalty": [1e-2, 1e-6], "newton_steps": 1}
     newton = lanner.fit_ratio(reference, data, centers=200, precision="double", **common)
     falkon = lanner.fit_ratio(reference, data, centers=newton.centers, solver="falkon", **common)
     assert falkon.statistic == pytest.approx(newton.statistic, rel=1e-4)

@@ -65,10 +65,10 @@ def test_mt2_of_w_pairs_ends_at_the_w_mass(background):
 @needs_pythia
 def test_high_level_follows_from_low_level(background):
     c = susy.in_gev(background.columns)
-    lepton = [tuple(c[f"lepton_{i}_{x}"] for x in ("pT", "eta", "phi")) for i in (1, 2)]
+    one, two = ((c[f"lepton_{i}_pT"], c[f"lepton_{i}_eta"], c[f"lepton_{i}_phi"]) for i in (1, 2))
     phi = c["missing_energy_phi"]
     met = c["missing_energy_magnitude"][:, None] * np.stack([np.cos(phi), np.sin(phi)], axis=1)
-    again = susy.features(*lepton, met, ak.Array([[]] * len(phi)))
+    again = susy.features(one, two, met, ak.Array([[]] * len(phi)))
     for name in susy.HIGH_LEVEL:
         if name != "MET_rel":  # it knows of jets
             np.testing.assert_allclose(again[name], c[name], rtol=1e-6, atol=1e-6, err_msg=name)
@@ -77,9 +77,10 @@ def test_high_level_follows_from_low_level(background):
 
 
 def test_features_by_hand():
-    one, two = ((np.array([x]) for x in p) for p in ((60.0, 0.3, 0.0), (30.0, -0.2, np.pi / 2)))
+    one = np.array([60.0]), np.array([0.3]), np.array([0.0])
+    two = np.array([30.0]), np.array([-0.2]), np.array([np.pi / 2])
     met = np.array([[-40.0, 0.0]])
-    made = susy.features(tuple(one), tuple(two), met, ak.Array([[3.0]]))
+    made = susy.features(one, two, met, ak.Array([[3.0]]))
     assert made["missing_energy_magnitude"][0] == 40
     assert made["axial_MET"][0] == pytest.approx(-40 * 60 / np.hypot(60, 30))
     # The jet at phi = 3.0 is nearer to the missing momentum, at pi, than the leptons.

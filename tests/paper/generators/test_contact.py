@@ -75,7 +75,7 @@ def test_against_pythias_own_contact_term():
     common = ("Beams:eCM = 13000", "PartonLevel:all = off", "HadronLevel:all = off", "PhaseSpace:mHatMin = 800")
 
     def run(scale: float, eta: int, n: int = 6000):
-        lines = ("ContactInteractions:QCffbar2mumubar = on", f"ContactInteractions:Lambda = {scale:g}")
+        lines: tuple[str, ...] = ("ContactInteractions:QCffbar2mumubar = on", f"ContactInteractions:Lambda = {scale:g}")
         lines += (f"ContactInteractions:etaLL = {eta}", "ContactInteractions:nQuarkNew = 5")
         pythia, _ = _start(Process("contact", common + lines), 12)
         info = pythia.nextBatch(n).info

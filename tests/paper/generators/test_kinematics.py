@@ -80,8 +80,8 @@ def test_razor_does_not_know_the_boost_along_the_beam(rng):
     p1, p2, met = space(rng, 50), space(rng, 50), plane(rng, 50, 50)
     along = np.zeros((50, 3))
     along[:, 2] = 0.6
-    moved = [k.boosted(np.column_stack([p, np.linalg.norm(p, axis=1)]), along)[:, :3] for p in (p1, p2)]
-    here, there = k.razor(p1, p2, met), k.razor(*moved, met)
+    one, two = [k.boosted(np.column_stack([p, np.linalg.norm(p, axis=1)]), along)[:, :3] for p in (p1, p2)]
+    here, there = k.razor(p1, p2, met), k.razor(one, two, met)
     for name in ("m_r", "m_tr", "s_r", "m_delta_r", "delta_phi", "cos_theta"):
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-5, atol=1e-5, err_msg=name)
 

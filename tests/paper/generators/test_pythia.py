@@ -63,12 +63,12 @@ def test_an_interrupt_ends_the_workers():
 @needs_pythia
 def test_a_setting_that_pythia_does_not_know():
     with pytest.raises(InputError, match="'Beams:eCMM = 1'"):
-        pythia.run(Process("wrong", ("Beams:eCMM = 1",)), dimuon.reconstruct, 1)
+        pythia.run(Process("wrong", ("Beams:eCMM = 1",)), dimuon.reconstruct, 1)  # type: ignore[arg-type]
 
 
 def test_at_least_one_process():
     with pytest.raises(InputError, match="processes=0"):
-        pythia.run(Process("any", ()), dimuon.reconstruct, 1, processes=0)
+        pythia.run(Process("any", ()), dimuon.reconstruct, 1, processes=0)  # type: ignore[arg-type]
 
 
 def test_without_the_generator_the_message_says_what_to_install(monkeypatch):

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import numpy as np
 import psutil
@@ -28,7 +29,14 @@ pytestmark = [
 ]
 
 TOYS = 96
-FIT = {"statistic": "likelihood-ratio", "width": 0.5, "penalty": 1e-5, "centers": 100, "seed": 3, "memory": "2 GB"}
+FIT: dict[str, Any] = {
+    "statistic": "likelihood-ratio",
+    "width": 0.5,
+    "penalty": 1e-5,
+    "centers": 100,
+    "seed": 3,
+    "memory": "2 GB",
+}
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +82,12 @@ def test_two_workers_make_the_same_toys(samples, here, client):
 
 
 def test_one_worker_of_our_own_makes_the_same_toys_of_the_default_search(samples):
-    options = {"expected": 300, "toys": 300, "centers": 100, "seed": 3, "memory": "2 GB"}
+    options: dict[str, Any] = {"expected": 300, "toys": 300, "centers": 100, "seed": 3, "memory": "2 GB"}
     same_toys(lanner.search(*samples, **options), lanner.search(*samples, executor=lanner.Dask(workers=1), **options))
 
 
 def test_a_run_begun_here_is_finished_by_dask_and_the_other_way_round(samples, here, client, tmp_path):
-    executors = {"local": "local", "dask": lanner.Dask(client=client)}
+    executors: dict[str, Any] = {"local": "local", "dask": lanner.Dask(client=client)}
     for first, second in (("local", "dask"), ("dask", "local")):
         folder = tmp_path / first
         lanner.search(*samples, expected=300, toys=32, output=folder, executor=executors[first], **FIT)
@@ -92,17 +100,17 @@ def test_a_run_begun_here_is_finished_by_dask_and_the_other_way_round(samples, h
 
 def test_power_on_dask(samples, client):
     reference, signal = samples[0], np.random.default_rng(1).normal(3, 0.1, size=(500, 1))
-    options = {"expected": 300, "signal_events": [20.0], "toys": 64, "experiments": 32, **FIT}
+    options: dict[str, Any] = {"expected": 300, "signal_events": [20.0], "toys": 64, "experiments": 32, **FIT}
     here = lanner.power(reference, signal, **options)
     there = lanner.power(reference, signal, executor=lanner.Dask(client=client), **options)
     np.testing.assert_allclose(here.strengths[0].statistics, there.strengths[0].statistics, atol=0.01)
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing(samples, here, tmp_path):
-    options = {"expected": 300, "output": tmp_path, **FIT}
+    options: dict[str, Any] = {"expected": 300, "output": tmp_path, **FIT}
     lanner.search(*samples, toys=16, **options)  # makes it a store of batches of 16
     with local_cluster(2) as client:
-        killed = []
+        killed: list[Any] = []
 
         def kill(done, total):
             if done >= 32 and not killed:
@@ -163,7 +171,7 @@ def processes(tmp_path, *worker_options, scheduler_options=()):
 
 def test_a_lost_scheduler_ends_the_run_with_a_message_and_the_toys_are_kept(samples, here, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "_CONNECT", 3.0)
-    options = {"expected": 300, "output": tmp_path / "run", **FIT}
+    options: dict[str, Any] = {"expected": 300, "output": tmp_path / "run", **FIT}
     lanner.search(*samples, toys=16, **options)  # makes it a store of batches of 16
 
     with processes(tmp_path) as (address, scheduler, _):
@@ -183,7 +191,14 @@ def test_a_lost_scheduler_ends_the_run_with_a_message_and_the_toys_are_kept(samp
 def test_a_worker_with_too_small_a_limit_says_so(tmp_path):
     rng = np.random.default_rng(1)
     reference, data = rng.normal(size=(6000, 8)), rng.normal(size=(200, 8))
-    options = {"expected": 200, "toys": 32, "width": 1.0, "penalty": 1e-9, "centers": 2500, "memory": "2 GB"}
+    options: dict[str, Any] = {
+        "expected": 200,
+        "toys": 32,
+        "width": 1.0,
+        "penalty": 1e-9,
+        "centers": 2500,
+        "memory": "2 GB",
+    }
     with (
         processes(tmp_path, "--memory-limit", "300MB") as (address, *_),
         pytest.raises(
@@ -213,7 +228,7 @@ def test_workers_that_die_of_the_work_end_the_run_with_a_message(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
         return rng.exponential(1 / 8, (n, 1))
 
-    options = {"expected": 100, "toys": 16, "width": 0.5, "penalty": 1e-5, "centers": 100, "seed": 1}
+    options: dict[str, Any] = {"expected": 100, "toys": 16, "width": 0.5, "penalty": 1e-5, "centers": 100, "seed": 1}
     with local_cluster(1) as client, pytest.raises(ClusterError, match=r"4 workers died.*too little memory"):
         lanner.search(*_small(), null="generator", generator=deadly, executor=lanner.Dask(client=client), **options)
 

@@ -1,0 +1,160 @@
+"""What the studies use of Lanner beneath its public names, in one place: a change inside is followed here.
+
+`bench_engine.py` measures the engine itself and is the other place.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import lanner
+from lanner._util.files import write_atomically
+from lanner._util.machine import memory_budget
+from lanner._util.text import is_beyond, markdown_table, three_digits
+from lanner.comparison import NAMES, PUBLISHED, Kernel, Network, ToyPool
+from lanner.comparison.compare import shared_settings
+from lanner.comparison.tests.classifier import NULLS, STATISTICS
+from lanner.comparison.tests.network.neural_test import PreparedNetwork
+from lanner.inference.multiscale import Ladder, Recipe
+from lanner.inference.resampling import room_for_data
+from lanner.inference.significance import fit_chi2, z_of_log_p
+from lanner.paper.suite_cases import suite_case
+from lanner.report.plots.style import BLACK, BLUE, GREEN, VERMILION, hep_style
+from lanner.run.prepare import prepare
+from lanner.run.toy_maker import run_toys
+from lanner.settings import FitKeywords, FitSettings
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "GREEN",
+    "NAMES",
+    "NULLS",
+    "PUBLISHED",
+    "STATISTICS",
+    "VERMILION",
+    "Fits",
+    "Network",
+    "SameToys",
+    "analytic_quantile",
+    "fit_chi2",
+    "hep_style",
+    "is_beyond",
+    "markdown_table",
+    "memory_budget",
+    "room_for_data",
+    "suite_case",
+    "three_digits",
+    "write_atomically",
+    "z_of_log_p",
+]
+
+
+def analytic_quantile(made: lanner.Calibration) -> Callable[[float], float]:
+    """The analytic null of a calibration's first scale: t beyond which it leaves a probability."""
+    ladder = Ladder.prepare(made.plans, made.reference, None, memory=memory_budget(None))
+    law = ladder.first.analytic_null()
+    return lambda p: float(law.isf(p))
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """The fits of a search's null toys, with nothing around them."""
+
+    recipe: Recipe
+    memory: int
+
+    @classmethod
+    def plan(
+        cls,
+        reference: Any,
+        *,
+        expected: float,
+        statistic: str,
+        width: float,
+        penalty: float,
+        centers: int,
+        device: str,
+        memory: int,
+    ) -> Fits:
+        """Decide on the settings; no feature is computed yet."""
+        settings = FitSettings(statistic=statistic, width=width, penalty=penalty, centers=centers, seed=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", lanner.errors.NullWarning)  # times do not depend on the ratio of sizes
+            job = prepare(reference, expected=expected, settings=settings, memory=memory, device=device)
+        return cls(job.recipe, job.memory)
+
+    def run(self, toys: int) -> dict[str, Any]:
+        """Seconds to prepare and to fit, passes over the events, rank and storage, in this process."""
+        start = time.perf_counter()
+        ladder = self.recipe.prepare(self.memory)
+        prepared = time.perf_counter()
+        size = ladder.batch_size(toys)
+        passes = 0
+        for first in range(0, toys, size):
+            (solution,) = ladder.fit_toys(range(first, min(first + size, toys)))
+            passes += int(solution.iterations.max())
+        done = time.perf_counter()
+        return {"prepare": prepared - start, "fit": done - prepared, "passes": passes} | _features(ladder)
+
+    def run_on_workers(self, toys: int, workers: int) -> dict[str, Any]:
+        """The same on single-threaded Dask workers; the features, which each of them builds, are timed apart."""
+        from lanner.run.execution.dask import local_cluster
+        from lanner.run.execution.dask_worker import prepare as prepare_worker
+
+        # For this process; workers have what Dask gives a thread of this machine, one as well as two.
+        share = self.memory // 3
+        with local_cluster(workers) as client:
+            start = time.perf_counter()
+            executor = lanner.Dask(client=client, threads=1)
+            with executor.start(replace(self.recipe), memory=share) as running:
+                name = running._name  # type: ignore[attr-defined]
+                addresses = client.scheduler_info()["workers"]
+                client.gather([client.submit(prepare_worker, name, workers=[w], pure=False) for w in addresses])
+                prepared = time.perf_counter()
+                run_toys(running, toys, folder=None, events_digest="")
+                done = time.perf_counter()
+                found: dict[str, Any] = client.submit(_features_of_worker, name).result()
+        return {"prepare": prepared - start, "fit": done - prepared, "passes": 0} | found
+
+
+def _features(ladder: Ladder) -> dict[str, Any]:
+    features = ladder.first.pool.features
+    return {"rank": features.basis.rank, "storage": str(features.storage)}
+
+
+def _features_of_worker(name: str) -> dict[str, Any]:
+    """As a task: what a worker has made of the events."""
+    from distributed import get_worker
+
+    bench: Any = get_worker().plugins[name]
+    return _features(bench._ready())
+
+
+@dataclass(frozen=True, eq=False)
+class SameToys:
+    """Null toys that a kernel test and networks can be given alike."""
+
+    pool: ToyPool
+
+    @classmethod
+    def of(cls, reference: Any, *, expected: float, reference_size: int, centers: int) -> SameToys:
+        """Decide on their sizes."""
+        settings = shared_settings(seed=1, centers=centers, reference_size=reference_size)
+        return cls(ToyPool.prepare(reference, expected=expected, settings=settings))
+
+    def draws(self, toys: int) -> Sequence[Any]:
+        """The first toys."""
+        return [self.pool.scheme.toy(i) for i in range(toys)]
+
+    def kernel(self, settings: dict[str, Any]) -> Any:
+        """A kernel test that has seen the events; `.statistics(draws)` judges toys."""
+        return Kernel("paper", FitKeywords(**settings)).prepare(self.pool)
+
+    def network(self, network: Network) -> Any:
+        """A network that has seen the events; `.train(draws)` trains it on each of the toys."""
+        return PreparedNetwork(network, self.pool)

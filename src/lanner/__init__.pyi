@@ -1,0 +1,59 @@
+# The public names and where each is defined, for type checkers; `lanner/__init__.py` imports them from here as well.
+
+from . import errors
+from .comparison.compare import compare
+from .comparison.power import Power, power
+from .comparison.table import Comparison
+from .comparison.tests.classifier import classifier_test
+from .events import Sample, Scaling
+from .events.io import read_sample
+from .inference import WeightedChi2, analytic_null
+from .model.estimator import LogRatioClassifier
+from .model.fit import fit_ratio
+from .model.ratio import LearnedRatio
+from .paper.datasets.example import write_example
+from .paper.reproduce import reproduce
+from .paper.suites import compare_suite, power_suite
+from .report.characterise import characterise
+from .report.page import write_report
+from .run.calibration import Calibration, apply, calibrate, load_calibration
+from .run.execution.dask import Dask
+from .run.result import SearchResult
+from .run.result_io import load_result, save_result
+from .run.search import search
+from .run.tune import tune
+
+__version__: str
+
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "Dask",
+    "LearnedRatio",
+    "LogRatioClassifier",
+    "Power",
+    "Sample",
+    "Scaling",
+    "SearchResult",
+    "WeightedChi2",
+    "analytic_null",
+    "apply",
+    "calibrate",
+    "characterise",
+    "classifier_test",
+    "compare",
+    "compare_suite",
+    "errors",
+    "fit_ratio",
+    "load_calibration",
+    "load_result",
+    "power",
+    "power_suite",
+    "read_sample",
+    "reproduce",
+    "save_result",
+    "search",
+    "tune",
+    "write_example",
+    "write_report",
+]
