@@ -11,7 +11,10 @@ from scipy import stats
 
 import lanner
 from lanner.comparison import NAMES, BinnedChi2, Classifier, Energy, Kernel, KnownRatio, KolmogorovSmirnov, Network
-from lanner.comparison.runner import Contestant, z_scores
+from lanner.comparison.protocol import OneStatistic
+from lanner.comparison.runner import TestRunner
+from lanner.comparison.significance import NullOfTest
+from lanner.comparison.toy_pool import NullToys
 from lanner.errors import InputError, StoreError
 from lanner.run.toy_maker import ToyRun
 from tests.comparison.pools import pool_of
@@ -66,15 +69,15 @@ def test_own_statistics_are_those_of_power() -> None:
 def test_a_comparison_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = compared(tests=["ks", "chi2"])
     made = []
-    statistics = Contestant.toys
+    statistics = TestRunner.toys
 
-    def interrupted(self, label, number, draw, progress=None, **about):
+    def interrupted(self, label, number, kind):
         made.append((self.test.name, label))
         if made[-1] == ("chi2", "null") and len(made) < 4:
             raise KeyboardInterrupt
-        return statistics(self, label, number, draw, progress, **about)
+        return statistics(self, label, number, kind)
 
-    monkeypatch.setattr(Contestant, "toys", interrupted)
+    monkeypatch.setattr(TestRunner, "toys", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compared(tests=["ks", "chi2"], output=tmp_path)
     prepared = []
@@ -99,13 +102,13 @@ def test_toys_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
 def test_other_data_do_not_get_the_result_of_the_first(tmp_path: Path) -> None:
     tests: dict[str, Any] = {"expected": 150, "tests": ["ks"], "toys": 40, "seed": 1, "output": tmp_path}
     lanner.compare(REFERENCE, data=SIGNAL[:150], **tests)
-    with pytest.raises(StoreError, match="about"):
+    with pytest.raises(StoreError, match="events"):
         lanner.compare(REFERENCE, data=REFERENCE[:150], **tests)
 
 
 def test_a_test_that_learns_the_signal_does_not_reuse_another_signals_toys(tmp_path: Path) -> None:
     compared(tests=["supervised"], toys=40, experiments=5, output=tmp_path)
-    with pytest.raises(StoreError, match="settings"):
+    with pytest.raises(StoreError, match="signal"):
         lanner.compare(
             REFERENCE, SIGNAL + 0.5, expected=150, signal_events=25, tests=["supervised"], toys=40, experiments=5,
             seed=1, output=tmp_path,
@@ -146,19 +149,17 @@ def test_z_beyond_the_toys_does_not_depend_on_the_kind_of_law(law) -> None:
             np.ones((1, 1000), int),
             np.empty((0, 0), np.float32),
         )
-        contestant = Contestant(KolmogorovSmirnov(), pool_of(), None)
-        null = contestant.null(made)
-        t = contestant.statistic(replace(made, statistics=np.array([[law.isf(stats.norm.sf(4.0))]])))
-        found.append(z_scores(t, null)[0])
+        null = NullOfTest.of(OneStatistic().combiner(made), made, seed=1)
+        t = null.statistic(replace(made, statistics=np.array([[law.isf(stats.norm.sf(4.0))]])))
+        found.append(null.z_scores(t)[0])
     assert np.mean(found) == pytest.approx(4.0, abs=0.25)
 
 
 def test_what_lies_below_all_toys_has_a_finite_z() -> None:
-    contestant = Contestant(KolmogorovSmirnov(), pool_of(), None)
-    made = contestant.toys("null", 50, contestant.pool.scheme.toy)
-    null = contestant.null(made)
-    low = contestant.statistic(replace(made, statistics=np.array([[-1e3]])))
-    assert z_scores(low, null)[0] == pytest.approx(-null.empirical(np.inf).z_score)
+    made = TestRunner(KolmogorovSmirnov(), pool_of()).toys("null", 50, NullToys())
+    null = NullOfTest.of(OneStatistic().combiner(made), made, seed=1)
+    low = null.statistic(replace(made, statistics=np.array([[-1e3]])))
+    assert null.z_scores(low)[0] == pytest.approx(-null.reach)
 
 
 def test_a_row_that_is_not_there_is_named(easy: lanner.Comparison) -> None:

@@ -3,11 +3,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanner.comparison.suites import suite_case
 
 import lanner
 from lanner.errors import InputError
 from lanner.paper.datasets import one_dimensional as example
+from lanner.paper.suite_cases import suite_case
 
 
 def test_tests_meet_the_signals_of_a_suite(tmp_path: Path) -> None:

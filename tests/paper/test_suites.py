@@ -6,14 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from lanner.comparison.suites import SuiteSignal, suite_case
 from scipy import stats
 
 import lanner
 from lanner.cli import main
-from lanner.comparison import suite_power as suite
 from lanner.errors import InputError
+from lanner.paper import suites
 from lanner.paper.datasets import one_dimensional
+from lanner.paper.suite_cases import suite_case
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def found(tmp_path_factory: pytest.TempPathFactory):
     patch.setattr(one_dimensional, "EXPECTED", 300.0)
     some = (SuiteSignal("tail", 8, 5.0, True), SuiteSignal("soft", 60, 4.0, False))
     small = replace(suite_case("one-dimensional", seed=1), signals=some)
-    patch.setattr(suite, "suite_case", lambda *_, **__: small)
+    patch.setattr(suites, "suite_case", lambda *_, **__: small)
     folder = tmp_path_factory.mktemp("suite")
     yield lanner.power_suite("one-dimensional", toys=600, experiments=20, output=folder), folder
     patch.undo()
@@ -33,12 +33,12 @@ def found(tmp_path_factory: pytest.TempPathFactory):
 def test_every_test_and_combination_has_its_row(found) -> None:
     result, folder = found
     tests = {r.test for r in result.rows}
-    assert tests == {t.name for t in suite.TESTS["one-dimensional"]}
+    assert tests == {t.name for t in suites.OWN_TESTS["one-dimensional"]}
     assert result.row("the paper's", "single").reach == pytest.approx(stats.norm.isf(1 / 301))
     score = result.row("score, twelve scales", "harmonic")
-    assert set(score.z) == {"tail", "soft"}
-    assert score.z["tail"] > 1
-    assert result.best_single("score, twelve scales", "tail") >= score.z["tail"] - 0.5
+    assert {f.signal for f in score.found} == {"tail", "soft"}
+    assert score.of("tail").z[1] > 1
+    assert result.best_scale("score, twelve scales", "tail").of("tail").z[1] >= score.of("tail").z[1] - 0.5
     for name in ("suite.json", "suite.md", "suite.png"):
         assert (folder / name).stat().st_size > 500
     assert result.counts().startswith("null toys (the paper's: 300; likelihood ratio, four widths: 600; score")
@@ -50,8 +50,9 @@ def test_every_test_and_combination_has_its_row(found) -> None:
 
 def test_what_is_beyond_the_toys_is_marked() -> None:
     signals = (SuiteSignal("near", 8, 5.0, True), SuiteSignal("far", 60, 4.0, True))
-    row = suite.Row("score", "harmonic", {"near": 1.0, "far": 2.7}, {"near": 0.1, "far": 0.0}, reach=2.7, toys=300)
-    table = suite.SuiteResult("one-dimensional", signals, (row,), 20).table()
+    found = (Found("near", 8, (0.5, 1.0, 1.5), (), 0.1), Found("far", 60, (2.7, 2.7, 2.7), (), 0.0))
+    row = Row("score", 300, 2.7, 2.7, found=found, statistic="harmonic")
+    table = Comparison((row,), 20, signals).table()
     assert table[0][-1] == "mean"
     assert table[2] == ["score: harmonic", "1.00 ± 0.10", "≥ 2.70", "≥ 1.85"]
 

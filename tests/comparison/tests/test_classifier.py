@@ -24,7 +24,7 @@ def test_auc_and_accuracy_are_scikit_learns(scores) -> None:
     assert STATISTICS["auc"](data, reference) == pytest.approx(roc_auc_score(labels, both), rel=1e-12)
     both = both[both != 0]
     labels = labels[np.concatenate([data, reference]) != 0]
-    found = STATISTICS["error"](both[labels == 1], both[labels == 0])
+    found = STATISTICS["balanced-accuracy"](both[labels == 1], both[labels == 0])
     assert found == pytest.approx(balanced_accuracy_score(labels, both > 0), rel=1e-12)
 
 

@@ -35,7 +35,7 @@ def test_no_event_of_a_narrow_signal_rules_alone() -> None:
     rng = np.random.default_rng(0)
     reference, signal = rng.normal(size=(20_000, 2)), rng.normal(4.0, 0.02, (2000, 2))
     reference[:3] = 4.0
-    pool = ToyPool.prepare(reference, signal, expected=500, options=OPTIONS)
+    pool = ToyPool.prepare(reference, signal, expected=500, settings=OPTIONS)
     values = Supervised(50.0).prepare(pool).values  # type: ignore[attr-defined]
     odds = np.expm1(values) * (500 / 50) * (2000 / 20_000)
     assert 100 < odds.max() < 2 * 2000

@@ -65,7 +65,7 @@ def test_what_was_tried_for_another_network_is_not_taken(tmp_path: Path) -> None
 
 def test_progress_ends_at_its_end() -> None:
     told = []
-    tuned(progress=lambda done, total: told.append((done, total)))
+    tuned(progress=lambda _, done, total: told.append((done, total)))
     assert told[0] == (0, 8)
     assert told[-1] == (8, 8)
     assert told == sorted(told)
