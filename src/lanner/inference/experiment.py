@@ -21,13 +21,14 @@ from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name, null_curvature
-from lanner.model.nystrom import MAX_RANK, Basis, choose_pivots, trace_tolerance
+from lanner.model.nystrom import Basis, choose_pivots, trace_tolerance
 from lanner.model.objective import Problem, Solution
 from lanner.model.pool import Pool
 from lanner.model.ratio import LearnedRatio, settings_of_ratio
 from lanner.model.score import weighted_difference
 from lanner.model.solvers.batched_newton import minimise
 from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings, roles_of
+from lanner.settings import MAX_RANK
 from lanner.typing import Array, ToysEnded
 
 KEPT = 100  # score toys of a batch whose coefficients are computed

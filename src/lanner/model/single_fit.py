@@ -15,14 +15,14 @@ from lanner.model.features import Features, feature_sums, make_features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import Loss, exp_capped, loss_by_name, null_curvature
 from lanner.model.moments import Eigenbasis, Factored, Spectrum, moments, second_moment
-from lanner.model.nystrom import MAX_RANK, choose_pivots, trace_tolerance
+from lanner.model.nystrom import choose_pivots, trace_tolerance
 from lanner.model.objective import Problem
 from lanner.model.score import Score, weighted_difference
 from lanner.model.solvers.batched_newton import minimise
 from lanner.model.solvers.falkon import FalkonProblem, minimise_falkon
 from lanner.model.solvers.newton import own_curvature_newton
 from lanner.model.weightings import REFERENCE, Weightings
-from lanner.settings import FitSettings
+from lanner.settings import MAX_RANK, FitSettings
 from lanner.typing import Array
 
 # |f| beyond which a fit is finished with its own curvature.
