@@ -29,10 +29,11 @@ from lanner.inference.analytic import analytic_law
 from lanner.inference.resampling import ReferenceScheme, room_for_data
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import Logistic, null_curvature
-from lanner.model.nystrom import MAX_RANK, choose_pivots, trace_tolerance
+from lanner.model.nystrom import choose_pivots, trace_tolerance
 from lanner.model.pool import Pool
 from lanner.model.solvers.newton import own_curvature_newton
 from lanner.model.weightings import DATA, REFERENCE
+from lanner.settings import FitSettings
 from synthetic import SHAPES, Shape, events
 
 TOLERANCE = 1e-3
@@ -166,7 +167,7 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
     size = (shape.reference + shape.expected) * shape.centers
     if size > SKLEARN_SIZE:
         shape = shape.reduced((size / SKLEARN_SIZE) ** 0.5)
-    pool, toy, once = prepare(shape, trace_error=None, max_rank=MAX_RANK, memory=memory)
+    pool, toy, once = prepare(shape, trace_error=None, max_rank=FitSettings().max_rank, memory=memory)
     toys = 100
     run = run_toys(shape, pool, toy, toys)
     roles = toy(0)
@@ -197,7 +198,7 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
 def measure(shape: Shape, *, toys: int, memory: int, peers: bool, gemm: int = 4096) -> dict[str, Any]:
     """All figures of one shape; the machine's peak is taken from products of matrices of size `gemm`."""
     peak = gemm_peak(gemm)
-    pool, toy, once = prepare(shape, trace_error=None, max_rank=MAX_RANK, memory=memory)
+    pool, toy, once = prepare(shape, trace_error=None, max_rank=FitSettings().max_rank, memory=memory)
     run = run_toys(shape, pool, toy, toys)
     peak = max(peak, gemm_peak(gemm))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -125,6 +125,13 @@ class FitSettings:
         "what the penalty makes harmless",
         label="part of the kernel left out",
     )
+    max_rank: int = _setting(
+        MAX_RANK,
+        Number(whole=True, least=1),
+        "Largest rank of the features: more directions cost time and memory, and buy less and less.",
+        str(MAX_RANK),
+        label="largest rank of the features",
+    )
     seed: int = _setting(0, Number(whole=True, least=0), "One seed, from which all random numbers follow.", "0")
 
     def __post_init__(self) -> None:
@@ -182,6 +189,7 @@ class FitKeywords(TypedDict, total=False):
     precision: str
     tolerance: float | None
     trace_error: float | None
+    max_rank: int
     seed: int
 
 

@@ -28,7 +28,6 @@ from lanner.model.ratio import LearnedRatio, settings_of_ratio
 from lanner.model.score import weighted_difference
 from lanner.model.solvers.batched_newton import minimise
 from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings, roles_of
-from lanner.settings import MAX_RANK
 from lanner.typing import Array, ToysEnded
 
 KEPT = 100  # score toys of a batch whose coefficients are computed
@@ -245,7 +244,7 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
         candidates,
         GaussianKernel(plan.width),
         trace_error=trace_error,
-        max_rank=min(len(candidates), MAX_RANK),
+        max_rank=min(len(candidates), plan.max_rank),
         rng=rng_of(plan.seed, Stream.PIVOTS),
         memory=memory,
     )
