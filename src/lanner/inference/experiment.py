@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
-from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
+from lanner.inference.analytic import FitOfLaw, LawMoments, analytic_law, analytic_moments
 from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
 from lanner.inference.seeds import Stream, rng_of
@@ -191,7 +190,7 @@ class Experiment:
         """Its mean, spread and skewness alone, which cost next to nothing."""
         return analytic_moments(self.pool.spectrum, **self._law())
 
-    def _law(self) -> dict[str, Any]:
+    def _law(self) -> FitOfLaw:
         plan = self.plan
         return {
             "expected": plan.expected,
