@@ -53,6 +53,11 @@ def gemm_peak(size: int) -> float:
     return 2 * size**3 / best
 
 
+def fit_settings(shape: Shape) -> FitSettings:
+    """How a shape's toys are fitted, by the engine and one at a time."""
+    return FitSettings(newton_steps=shape.newton_steps, tolerance=TOLERANCE)
+
+
 class Clock:
     """Seconds since the last reading."""
 
@@ -71,7 +76,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
     rng = np.random.default_rng(7)
     pool_size = shape.reference + room_for_data(shape.expected, None)
     x = events(shape.dimensions, pool_size, rng)
-    barred = rng.choice(pool_size, shape.centers, replace=False)
+    centers = rng.choice(pool_size, shape.centers, replace=False)
     per_fit = shape.reference + shape.expected
     if trace_error is None:
         trace_error = trace_tolerance(
@@ -81,7 +86,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
             curvature=null_curvature(Logistic()),
         )
     clock = Clock()
-    basis = choose_pivots(x[barred], GaussianKernel(shape.width), trace_error=trace_error, max_rank=max_rank, rng=rng)
+    basis = choose_pivots(x[centers], GaussianKernel(shape.width), trace_error=trace_error, max_rank=max_rank, rng=rng)
     seconds = {"pivots": clock.read()}
     pool = Pool.prepare(
         x,
@@ -110,7 +115,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
         expected=shape.expected,
         fixed=None,
         reference_size=shape.reference,
-        barred=barred,
+        held_out=centers,
         seed=11,
     )
     return pool, lambda i: scheme.toy(i).roles(), {"seconds": seconds, "analytic": null, "events": x}
@@ -128,7 +133,7 @@ def run_toys(shape: Shape, pool: Pool, toy: Any, toys: int) -> dict[str, Any]:
         for b in range(roles.shape[1]):
             roles[:, b] = toy(first + b)
         drawing += clock.read()
-        solution = pool.fit(roles, newton_steps=shape.newton_steps, tolerance=TOLERANCE)
+        solution = pool.fit(roles, fit_settings(shape))
         fitting += clock.read()
         t.append(solution.statistic)
         iterations.append(solution.iterations)
@@ -150,12 +155,7 @@ def one_at_a_time(shape: Shape, pool: Pool, toy: Any, toys: int) -> tuple[float,
     """Seconds per toy and t by Newton's method with each toy's own curvature, on the same features."""
     roles = np.stack([toy(i) for i in range(toys)], axis=1)
     clock = Clock()
-    t = [
-        own_curvature_newton(
-            pool.problem(roles[:, [b]]), newton_steps=shape.newton_steps, tolerance=TOLERANCE
-        ).statistic[0]
-        for b in range(toys)
-    ]
+    t = [own_curvature_newton(pool.problem(roles[:, [b]]), fit_settings(shape)).statistic[0] for b in range(toys)]
     return clock.read() / toys, np.array(t)
 
 
