@@ -154,7 +154,24 @@ def analytic_law(spectrum: Spectrum, **fit: Unpack[FitOfLaw]) -> WeightedChi2:
 def analytic_null(ratio: LearnedRatio) -> WeightedChi2:
     """The law of a fit's t under its reference model: a p-value without a toy, to be confirmed by toys.
 
-    >>> import lanner
+    Parameters
+    ----------
+    ratio : LearnedRatio
+        What `fit_ratio` learned, with any solver but Falkon, which knows no eigenvalues.
+
+    Returns
+    -------
+    WeightedChi2
+        The law of t: a sum of chi2_1 variables, each with its weight.
+
+    Raises
+    ------
+    InputError
+        If the fit has no eigenvalues, or if its reference has negative weights.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
     >>> rng = np.random.default_rng(1)
     >>> reference, data = rng.exponential(size=(5000, 1)), rng.exponential(size=(500, 1))
     >>> ratio = lanner.fit_ratio(reference, data, expected=500, width=2.0, rng=1)
