@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
 
-.PHONY: demo test test-full golden lint bench bench-full study format clean
+.PHONY: demo test test-full golden lint docs bench bench-full study format clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -33,6 +33,10 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+
+# The page of Python names, docs/api.md, from the docstrings.
+docs: $(READY)
+	$(BIN)/python docs/make_api.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/bench_engine.py --size quick

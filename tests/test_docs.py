@@ -1,6 +1,7 @@
 """Nothing public is undocumented, and no link in the documentation is broken."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,24 @@ def test_every_command_has_a_page_with_its_python_twin(name: str) -> None:
 
 @pytest.mark.parametrize("name", lanner.__all__)
 def test_every_public_name_is_documented(name: str) -> None:
-    assert f"`lanner.{name}`" in (ROOT / "docs" / "python.md").read_text()
+    assert f"`lanner.{name}`" in (ROOT / "docs" / "api.md").read_text()
     assert getattr(lanner, name).__doc__
+
+
+def test_the_page_of_names_is_what_the_docstrings_say() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "make_api.py"))["page"]()
+    assert (ROOT / "docs" / "api.md").read_text() == made, "a docstring changed: run `make docs`"
+
+
+def test_the_page_of_names_has_a_group_for_each() -> None:
+    grouped = runpy.run_path(str(ROOT / "docs" / "make_api.py"))["groups"]()
+    assert "Other names" not in grouped, "give these a group in docs/make_api.py"
+    assert sorted(name for names in grouped.values() for name in names) == sorted(lanner.__all__)
+
+
+def test_links_within_the_page_of_names_have_their_anchors() -> None:
+    page = (ROOT / "docs" / "api.md").read_text()
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= set(re.findall(r'<a id="([^"]+)"></a>', page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
