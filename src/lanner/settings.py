@@ -13,11 +13,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from lanner._util.text import nearest_hint
-from lanner._util.values import Choice, Flag, Kind, Names, Number, Numbers, Text
+from lanner._util.values import Choice, Declared, Flag, Names, Number, Numbers, Text, setting
 from lanner.errors import InputError, UnknownSettingError
 
 # Beyond this many directions a fit costs more than its last directions are worth (21 dimensions); the
@@ -27,28 +27,6 @@ MAX_RANK = 4000
 # 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
 # are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
 TOLERANCE = {"single": 1e-3, "double": 1e-7, "falkon": 1e-3}
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What is known of a setting besides its name, its type and its default."""
-
-    kind: Kind
-    help: str  # what it does, without the default
-    unset: str  # what happens where it is not given
-    label: str | None = None  # its name in tables, where the name by itself says little
-
-    def words(self) -> str:
-        """Help with the default, for a person at a terminal.
-
-        >>> Declared(Flag(), "Be brief.", "no").words()
-        'Be brief (default: no).'
-        """
-        return f"{self.help.rstrip('.')} (default: {self.unset})." if self.unset else self.help
-
-
-def _setting(default: Any, kind: Kind, help: str, unset: str = "", *, label: str | None = None) -> Any:
-    return field(default=default, metadata={"declared": Declared(kind, help, unset, label)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,78 +39,78 @@ class FitSettings:
     1
     """
 
-    null: str | None = _setting(
+    null: str | None = setting(
         None,
         Choice("reference", "permutation", "generator"),
         "Where toys come from: the reference; reference and data together, relabelled; or a generator of events.",
         "the reference, or a permutation where it has less than 20 events for each one expected",
     )
-    statistic: str | None = _setting(
+    statistic: str | None = setting(
         None,
         Choice("likelihood-ratio", "score"),
         "Test statistic: the likelihood ratio t of the paper, or the score, t to second order, which needs no fit.",
         "the score; with a width the likelihood ratio",
     )
-    combination: str = _setting(
+    combination: str = setting(
         "harmonic",
         Choice("harmonic", "smallest", "product", "average"),
         "How the p-values of several scales become one.",
         "their harmonic mean",
     )
-    width: float | str | None = _setting(
+    width: float | str | None = setting(
         None,
         Number(above=0, words=("auto",), such_as="0.3"),
         "Width of the Gaussian kernel, for a single scale, the paper's mode; 'auto': one from the reference.",
         "several widths",
     )
-    penalty: float | None = _setting(
+    penalty: float | None = setting(
         None,
         Number(above=0, such_as="1e-6"),
         "Weight of the regularisation.",
         "three; of the likelihood ratio one, with a width the smallest stable one",
     )
-    centers: int | None = _setting(
+    centers: int | None = setting(
         None, Number(whole=True, least=1), "Candidate centres of the kernel.", "about 10 sqrt(n)"
     )
-    reference_size: int | None = _setting(
+    reference_size: int | None = setting(
         None,
         Number(whole=True, least=2),
         "Reference events of each fit.",
         "all, less the room for a toy's data",
         label="reference events of each fit",
     )
-    newton_steps: int | None = _setting(
+    newton_steps: int | None = setting(
         None, Number(whole=True, least=1), "Newton steps of each fit; 1 is the paper's mode.", "to convergence"
     )
-    loss: str = _setting("logistic", Choice("logistic", "extended"), "Loss of the fit.", "logistic")
-    solver: str = _setting("newton", Choice("newton", "falkon"), "Solver of the fit.", "newton")
-    scaling: str | None = _setting(
+    loss: str = setting("logistic", Choice("logistic", "extended"), "Loss of the fit.", "logistic")
+    solver: str = setting("newton", Choice("newton", "falkon"), "Solver of the fit.", "newton")
+    scaling: str | None = setting(
         "standard", Choice("standard", "authors", none=True), "Scaling, learned on the reference.", "standard"
     )
-    precision: str = _setting(
+    precision: str = setting(
         "single", Choice("single", "double"), "Precision of stored features; sums are always double.", "single"
     )
-    tolerance: float | None = _setting(
+    tolerance: float | None = setting(
         None,
         Number(above=0, such_as="1e-3"),
         "Newton decrement at which a fit has converged.",
         "1e-3 in single precision, 1e-7 in double",
     )
-    trace_error: float | None = _setting(
+    trace_error: float | None = setting(
         None,
         Number(least=0, below=1, such_as="1e-4"),
         "Part of the kernel to leave out.",
         "what the penalty makes harmless",
         label="part of the kernel left out",
     )
-    max_rank: int = _setting(
+    max_rank: int = setting(
         MAX_RANK,
         Number(whole=True, least=1),
         "Largest rank of the features: more directions cost time and memory, and buy less and less.",
         str(MAX_RANK),
         label="largest rank of the features",
     )
-    seed: int = _setting(0, Number(whole=True, least=0), "One seed, from which all random numbers follow.", "0")
+    seed: int = setting(0, Number(whole=True, least=0), "One seed, from which all random numbers follow.", "0")
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -197,82 +175,80 @@ class FitKeywords(TypedDict, total=False):
 class RunSettings(FitSettings):
     """All that a run can be told: what the command line has flags for, and a configuration file keys."""
 
-    reference: tuple[str, ...] | None = _setting(
+    reference: tuple[str, ...] | None = setting(
         None, Names(path=True), "Reference sample: FILE, FILE.root:TREE, or a glob."
     )
-    data: tuple[str, ...] | None = _setting(None, Names(path=True), "Data sample.")
-    signal: tuple[str, ...] | None = _setting(None, Names(path=True), "Signal sample to inject.")
-    output: str | None = _setting(None, Text("DIR"), "Folder for all that is written.")
-    features: tuple[str, ...] | None = _setting(
+    data: tuple[str, ...] | None = setting(None, Names(path=True), "Data sample.")
+    signal: tuple[str, ...] | None = setting(None, Names(path=True), "Signal sample to inject.")
+    output: str | None = setting(None, Text("DIR"), "Folder for all that is written.")
+    features: tuple[str, ...] | None = setting(
         None, Names(), "Columns or formulas to test.", "all numeric columns of the reference"
     )
-    weight: str | None = _setting(None, Text("COLUMN"), "Column of event weights in the reference.")
-    where: str | None = _setting(None, Text("EXPR"), 'Selection for all samples, such as "mll > 100 and pt1 > 20".')
-    extra: tuple[str, ...] = _setting(
+    weight: str | None = setting(None, Text("COLUMN"), "Column of event weights in the reference.")
+    where: str | None = setting(None, Text("EXPR"), 'Selection for all samples, such as "mll > 100 and pt1 > 20".')
+    extra: tuple[str, ...] = setting(
         (), Names(repeated=True), "A variable for the plots that the fit does not use; may be given several times."
     )
-    drop_nan: bool = _setting(False, Flag(), "Drop rows with missing values instead of refusing them.")
-    expected: float | str | None = _setting(
+    drop_nan: bool = setting(False, Flag(), "Drop rows with missing values instead of refusing them.")
+    expected: float | str | None = setting(
         None,
         Number(above=0, words=("observed",), such_as="20000"),
         "Data events that the reference predicts; 'observed' tests the shape alone.",
     )
-    toys: int | None = _setting(
+    toys: int | None = setting(
         None, Number(whole=True, least=1, such_as="300"), "Null toys.", "1000; of the likelihood ratio 300"
     )
-    until_z: float | None = _setting(
+    until_z: float | None = setting(
         None, Number(above=0, most=6, such_as="4"), "Make toys until a p-value of so many sigma is known."
     )
-    p_precision: float = _setting(
+    p_precision: float = setting(
         0.3, Number(least=0.01, most=1, such_as="0.3"), "Relative precision of that p-value.", "0.3"
     )
-    memory: str | float | None = _setting(
+    memory: str | float | None = setting(
         None, Text("SIZE", numbers=True), "Memory budget, such as '4 GB'.", "half of what is free"
     )
-    signal_events: tuple[float, ...] | None = _setting(None, Numbers(), "Mean numbers of signal events to try.")
-    signal_alone: bool = _setting(
+    signal_events: tuple[float, ...] | None = setting(None, Numbers(), "Mean numbers of signal events to try.")
+    signal_alone: bool = setting(
         False,
         Flag(),
         "The signal is a model of all data: toy data are drawn from it alone, not added to the reference.",
     )
-    experiments: int = _setting(100, Number(whole=True, least=1), "Toy data sets per signal and strength.", "100")
-    tests: tuple[str, ...] | None = _setting(
+    experiments: int = setting(100, Number(whole=True, least=1), "Toy data sets per signal and strength.", "100")
+    tests: tuple[str, ...] | None = setting(
         None, Names(), "Tests to compare; --list names them.", "all but the slow ones"
     )
-    hidden: tuple[int, ...] | None = _setting(
+    hidden: tuple[int, ...] | None = setting(
         None, Numbers(whole=True, least=1), "Network: units of each hidden layer.", "4"
     )
-    clip: float | None = _setting(None, Number(above=0), "Network: bound on its parameters.", "tuned on the reference")
-    optimiser: str = _setting(
+    clip: float | None = setting(None, Number(above=0), "Network: bound on its parameters.", "tuned on the reference")
+    optimiser: str = setting(
         "newton", Choice("newton", "adam"), "Network: adam is the original's and needs 1e5 epochs.", "newton"
     )
-    epochs: int | None = _setting(None, Number(whole=True, least=1), "Network: at most so many.", "until t has settled")
-    starts: int | None = _setting(
+    epochs: int | None = setting(None, Number(whole=True, least=1), "Network: at most so many.", "until t has settled")
+    starts: int | None = setting(
         None, Number(whole=True, least=1), "Network: trainings, of which the best counts.", "3, with adam 1"
     )
-    device: str = _setting("cpu", Text("NAME"), "Where to compute: cpu, torch (on the CPU), cuda or cuda:1.", "cpu")
-    executor: str | None = _setting(
+    device: str = setting("cpu", Text("NAME"), "Where to compute: cpu, torch (on the CPU), cuda or cuda:1.", "cpu")
+    executor: str | None = setting(
         None, Choice("local", "dask"), "Who makes the toys: this process, or Dask workers.", "local"
     )
-    scheduler: str | None = _setting(None, Text("ADDRESS"), "Dask: a running scheduler.", "processes here")
-    workers: int | None = _setting(
+    scheduler: str | None = setting(None, Text("ADDRESS"), "Dask: a running scheduler.", "processes here")
+    workers: int | None = setting(
         None, Number(whole=True, least=1), "Dask: how many processes here.", "one for each core"
     )
-    threads: int | None = _setting(
+    threads: int | None = setting(
         None, Number(whole=True, least=1), "Dask: threads of each worker.", "its share of the cores"
     )
-    tls_ca: str | None = _setting(
-        None, Text("FILE"), "Dask: PEM file of the authority that signed the scheduler's key."
-    )
-    tls_cert: str | None = _setting(None, Text("FILE"), "Dask: PEM file of your certificate.")
-    tls_key: str | None = _setting(None, Text("FILE"), "Dask: PEM file of your key.")
+    tls_ca: str | None = setting(None, Text("FILE"), "Dask: PEM file of the authority that signed the scheduler's key.")
+    tls_cert: str | None = setting(None, Text("FILE"), "Dask: PEM file of your certificate.")
+    tls_key: str | None = setting(None, Text("FILE"), "Dask: PEM file of your key.")
     given: frozenset[str] = frozenset()  # the names of those that somebody gave
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> RunSettings:
         """The settings that somebody gave, by name; the others are at their defaults."""
         for name in settings:
-            checked(name, None)  # which knows it, or offers the nearest
+            check_known(name)
         return cls(**settings, given=frozenset(settings))
 
     def fit_keywords(self) -> FitKeywords:
@@ -302,9 +278,14 @@ def checked(name: str, value: Any) -> Any:
     >>> checked("toys", 300.0)
     300
     """
-    if name not in DECLARED:
-        raise UnknownSettingError(f"{name!r} is not a setting{nearest_hint(name, DECLARED)}")
     return None if value is None else DECLARED[name].kind.checked(name, value)
+
+
+def check_known(name: str) -> None:
+    """Refuse what is no setting of a run, and offer the nearest."""
+    known = [one for one in DECLARED if one != "solver"]  # which only a fit on its own lets one choose
+    if name not in known:
+        raise UnknownSettingError(f"{name!r} is not a setting{nearest_hint(name, known)}")
 
 
 F = TypeVar("F", bound=Callable[..., Any])

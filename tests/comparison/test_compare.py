@@ -11,9 +11,9 @@ from scipy import stats
 
 import lanner
 from lanner.comparison import NAMES, BinnedChi2, Classifier, Energy, Kernel, KnownRatio, KolmogorovSmirnov, Network
+from lanner.comparison.common_scale import NullOfTest
 from lanner.comparison.protocol import OneStatistic
 from lanner.comparison.runner import TestRunner
-from lanner.comparison.significance import NullOfTest
 from lanner.comparison.toy_pool import NullToys
 from lanner.errors import InputError, StoreError
 from lanner.run.toy_maker import ToyRun

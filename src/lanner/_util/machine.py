@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 import psutil
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from lanner.errors import InputError, MemoryBudgetError
 
@@ -126,3 +126,13 @@ def worker_threads() -> Iterator[int]:
         yield workers
     finally:
         _blas.release()
+
+
+@contextmanager
+def threads_if(worth_it: bool) -> Iterator[None]:
+    """One thread for OpenMP (scikit-learn, torch) where there is little to do: several would wait for each other."""
+    if worth_it:
+        yield
+        return
+    with threadpool_limits(1, user_api="openmp"):
+        yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lanner.errors import InputError
@@ -217,3 +217,26 @@ def split_names(text: str) -> tuple[str, ...]:
         else:
             parts[-1] += character
     return tuple(part.strip() for part in parts if part.strip())
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is known of a setting besides its name, its type and its default."""
+
+    kind: Kind
+    help: str  # what it does, without the default
+    unset: str  # what happens where it is not given
+    label: str | None = None  # its name in tables, where the name by itself says little
+
+    def words(self) -> str:
+        """Help with the default, for a person at a terminal.
+
+        >>> Declared(Flag(), "Be brief.", "no").words()
+        'Be brief (default: no).'
+        """
+        return f"{self.help.rstrip('.')} (default: {self.unset})." if self.unset else self.help
+
+
+def setting(default: Any, kind: Kind, help: str, unset: str = "", *, label: str | None = None) -> Any:
+    """A field of a dataclass of settings, with its declaration."""
+    return field(default=default, metadata={"declared": Declared(kind, help, unset, label)})

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from lanner.cli.comparing import compare
-from lanner.cli.experiments import example, generate, reproduce, run_suite
 from lanner.cli.options import FIT, SAMPLES, UNTIL, WORKERS, common_flags, configured, flags, moved_flags, refuse_idle
+from lanner.cli.paper import example, generate, reproduce, run_suite
 from lanner.cli.terminal import plain_errors, progress_bars
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanner.errors import InputError
-from lanner.settings import RunSettings, checked
+from lanner.settings import RunSettings, check_known, checked
 
 if TYPE_CHECKING:
     from lanner.run.execution.local import Executor
@@ -34,6 +34,7 @@ def load_config(path: PathLike) -> dict[str, Any]:
     said = []
     for key, value in settings.items():
         try:
+            check_known(key)
             checked(key, value)
         except InputError as error:
             said.append(f"{path}:{_line(text, key)}: {str(error).replace(f'{key}=', f'{key}: ', 1)}")

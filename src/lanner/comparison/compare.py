@@ -12,10 +12,10 @@ import numpy as np
 
 from lanner._util.files import write_atomically
 from lanner._util.progress import as_progress
+from lanner.comparison.common_scale import NullOfTest, found_of
 from lanner.comparison.protocol import Test
 from lanner.comparison.registry import DEFAULT, SUPERVISED, named_tests
 from lanner.comparison.runner import TestRunner
-from lanner.comparison.significance import NullOfTest, found_of
 from lanner.comparison.table import Comparison, Row
 from lanner.comparison.tests.supervised import Supervised
 from lanner.comparison.toy_pool import DataAsToy, NullToys, SignalToys, ToyPool

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from lanner._util.progress import as_progress
+from lanner.comparison.common_scale import found_of
 from lanner.comparison.compare import Signal, compare_signals, shared_settings, signal_rows, write_comparison
 from lanner.comparison.power import SearchRunner, search_runner
 from lanner.comparison.protocol import Test
 from lanner.comparison.registry import DEFAULT
-from lanner.comparison.significance import found_of
 from lanner.comparison.table import Comparison, Row, SuiteSignal
 from lanner.comparison.tests.kernel import PreparedKernel
 from lanner.comparison.tests.network import PUBLISHED, Network

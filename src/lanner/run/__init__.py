@@ -1,1 +1,1 @@
-"""A whole run: its settings, its store of toys, and the path from two samples to a verdict."""
+"""A whole run: its preparation, its store of toys, and the path from two samples to a verdict."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from lanner._util.machine import threads_if
 from lanner.comparison.protocol import OneByOne, Prepared
-from lanner.comparison.tests.threads import threads_if
-from lanner.comparison.tests.trees import boosted_trees, many
 from lanner.comparison.toy_pool import ToyPool
+from lanner.comparison.trees import boosted_trees, many
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.weightings import Draw

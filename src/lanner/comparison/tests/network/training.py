@@ -1,7 +1,7 @@
 """Training of a stack of networks on all events, clipped, each to an end of its own: when its t has settled.
 
 Two optimisers. "adam" is the original's and needs some 1e5 epochs. "newton" (Levenberg and Marquardt, with the
-Gauss-Newton curvature of the likelihood and the clipping as bounds: bounded.py) climbs higher in some 1e2, as the
+Gauss-Newton curvature of the likelihood and the clipping as bounds: bounded_step.py) climbs higher in some 1e2, as the
 networks are so small that their curvature is cheap.
 
 A network has settled when t rose by less than `tolerance` during the last half of its epochs: t grows ever more
@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.files import write_atomically
+from lanner._util.machine import threads_if
 from lanner.comparison.tests.network.bounded_step import DAMPING, bounded_step, next_damping
 from lanner.comparison.tests.network.stack import Objective
 from lanner.comparison.tests.network.torch_module import need_torch
-from lanner.comparison.tests.threads import threads_if
 from lanner.errors import InputError
 from lanner.run.toy_store import array_digest
 
