@@ -29,10 +29,11 @@ from lanner.inference.analytic import analytic_law
 from lanner.inference.resampling import ReferenceScheme, room_for_data
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import Logistic, null_curvature
-from lanner.model.nystrom import MAX_RANK, choose_pivots, trace_tolerance
+from lanner.model.nystrom import choose_pivots, trace_tolerance
 from lanner.model.pool import Pool
 from lanner.model.solvers.newton import own_curvature_newton
 from lanner.model.weightings import DATA, REFERENCE
+from lanner.settings import FitSettings
 from synthetic import SHAPES, Shape, events
 
 TOLERANCE = 1e-3
@@ -50,6 +51,11 @@ def gemm_peak(size: int) -> float:
         a @ a
         best = min(best, time.perf_counter() - start)
     return 2 * size**3 / best
+
+
+def fit_settings(shape: Shape) -> FitSettings:
+    """How a shape's toys are fitted, by the engine and one at a time."""
+    return FitSettings(newton_steps=shape.newton_steps, tolerance=TOLERANCE)
 
 
 class Clock:
@@ -70,7 +76,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
     rng = np.random.default_rng(7)
     pool_size = shape.reference + room_for_data(shape.expected, None)
     x = events(shape.dimensions, pool_size, rng)
-    barred = rng.choice(pool_size, shape.centers, replace=False)
+    centers = rng.choice(pool_size, shape.centers, replace=False)
     per_fit = shape.reference + shape.expected
     if trace_error is None:
         trace_error = trace_tolerance(
@@ -80,7 +86,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
             curvature=null_curvature(Logistic()),
         )
     clock = Clock()
-    basis = choose_pivots(x[barred], GaussianKernel(shape.width), trace_error=trace_error, max_rank=max_rank, rng=rng)
+    basis = choose_pivots(x[centers], GaussianKernel(shape.width), trace_error=trace_error, max_rank=max_rank, rng=rng)
     seconds = {"pivots": clock.read()}
     pool = Pool.prepare(
         x,
@@ -109,7 +115,7 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
         expected=shape.expected,
         fixed=None,
         reference_size=shape.reference,
-        barred=barred,
+        held_out=centers,
         seed=11,
     )
     return pool, lambda i: scheme.toy(i).roles(), {"seconds": seconds, "analytic": null, "events": x}
@@ -127,7 +133,7 @@ def run_toys(shape: Shape, pool: Pool, toy: Any, toys: int) -> dict[str, Any]:
         for b in range(roles.shape[1]):
             roles[:, b] = toy(first + b)
         drawing += clock.read()
-        solution = pool.fit(roles, newton_steps=shape.newton_steps, tolerance=TOLERANCE)
+        solution = pool.fit(roles, fit_settings(shape))
         fitting += clock.read()
         t.append(solution.statistic)
         iterations.append(solution.iterations)
@@ -149,12 +155,7 @@ def one_at_a_time(shape: Shape, pool: Pool, toy: Any, toys: int) -> tuple[float,
     """Seconds per toy and t by Newton's method with each toy's own curvature, on the same features."""
     roles = np.stack([toy(i) for i in range(toys)], axis=1)
     clock = Clock()
-    t = [
-        own_curvature_newton(
-            pool.problem(roles[:, [b]]), newton_steps=shape.newton_steps, tolerance=TOLERANCE
-        ).statistic[0]
-        for b in range(toys)
-    ]
+    t = [own_curvature_newton(pool.problem(roles[:, [b]]), fit_settings(shape)).statistic[0] for b in range(toys)]
     return clock.read() / toys, np.array(t)
 
 
@@ -166,7 +167,7 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
     size = (shape.reference + shape.expected) * shape.centers
     if size > SKLEARN_SIZE:
         shape = shape.reduced((size / SKLEARN_SIZE) ** 0.5)
-    pool, toy, once = prepare(shape, trace_error=None, max_rank=MAX_RANK, memory=memory)
+    pool, toy, once = prepare(shape, trace_error=None, max_rank=FitSettings().max_rank, memory=memory)
     toys = 100
     run = run_toys(shape, pool, toy, toys)
     roles = toy(0)
@@ -197,7 +198,7 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
 def measure(shape: Shape, *, toys: int, memory: int, peers: bool, gemm: int = 4096) -> dict[str, Any]:
     """All figures of one shape; the machine's peak is taken from products of matrices of size `gemm`."""
     peak = gemm_peak(gemm)
-    pool, toy, once = prepare(shape, trace_error=None, max_rank=MAX_RANK, memory=memory)
+    pool, toy, once = prepare(shape, trace_error=None, max_rank=FitSettings().max_rank, memory=memory)
     run = run_toys(shape, pool, toy, toys)
     peak = max(peak, gemm_peak(gemm))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -37,6 +37,7 @@ __all__ = [
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
+    "FitKeywords",
     "Fits",
     "Network",
     "SameToys",
@@ -151,9 +152,9 @@ class SameToys:
         """The first toys."""
         return [self.pool.scheme.toy(i) for i in range(toys)]
 
-    def kernel(self, settings: dict[str, Any]) -> Any:
+    def kernel(self, settings: FitKeywords) -> Any:
         """A kernel test that has seen the events; `.statistics(draws)` judges toys."""
-        return Kernel("paper", FitKeywords(**settings)).prepare(self.pool)
+        return Kernel("paper", settings).prepare(self.pool)
 
     def network(self, network: Network) -> Any:
         """A network that has seen the events; `.train(draws)` trains it on each of the toys."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from command_line import parse, study_parser
-from internals import PUBLISHED, Network, SameToys, markdown_table, room_for_data
+from internals import PUBLISHED, FitKeywords, Network, SameToys, markdown_table, room_for_data
 from synthetic import SHAPES, Shape, events
 
 NETWORKS = {"1-D": "one-dimensional", "5-D": "dimuon", "8-D": "susy", "21-D": "higgs"}
@@ -41,7 +41,7 @@ def measure(shape: Shape, toys: int, adam_epochs: int, network_settings: dict[st
     )
     same = SameToys.of(reference, expected=shape.expected, reference_size=shape.reference, centers=shape.centers)
     draws, many = same.draws(toys), same.draws(max(toys, 32))
-    settings: dict[str, Any] = {"width": shape.width, "penalty": shape.penalty, "newton_steps": shape.newton_steps}
+    settings: FitKeywords = {"width": shape.width, "penalty": shape.penalty, "newton_steps": shape.newton_steps}
     if shape.dimensions == 1:
         settings["scaling"] = None
     start = time.perf_counter()

@@ -20,6 +20,9 @@ from lanner._util.text import nearest_hint
 from lanner._util.values import Choice, Flag, Kind, Names, Number, Numbers, Text
 from lanner.errors import InputError, UnknownSettingError
 
+# Beyond this many directions a fit costs more than its last directions are worth (21 dimensions); the
+# test stays valid, because toys and data use the same ones, and `trace_error` says what was left out.
+MAX_RANK = 4000
 # What the Newton decrement may be at the end of a fit: the error of t is below 2 sqrt(t) times that, so 1e-3 is
 # 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
 # are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
@@ -122,6 +125,13 @@ class FitSettings:
         "what the penalty makes harmless",
         label="part of the kernel left out",
     )
+    max_rank: int = _setting(
+        MAX_RANK,
+        Number(whole=True, least=1),
+        "Largest rank of the features: more directions cost time and memory, and buy less and less.",
+        str(MAX_RANK),
+        label="largest rank of the features",
+    )
     seed: int = _setting(0, Number(whole=True, least=0), "One seed, from which all random numbers follow.", "0")
 
     def __post_init__(self) -> None:
@@ -179,6 +189,7 @@ class FitKeywords(TypedDict, total=False):
     precision: str
     tolerance: float | None
     trace_error: float | None
+    max_rank: int
     seed: int
 
 

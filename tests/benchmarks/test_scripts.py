@@ -82,7 +82,7 @@ def test_it_still_runs(name: str, tmp_path: Path) -> None:
 
 
 def test_a_smoke_run_never_replaces_what_the_docs_show(tmp_path: Path) -> None:
-    command = [sys.executable, FOLDER / "calibration_study.py", "--smoke"]
+    command = [sys.executable, str(FOLDER / "calibration_study.py"), "--smoke"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2
     assert "--smoke needs another place" in done.stderr

@@ -17,6 +17,7 @@ from lanner.comparison.significance import NullOfTest
 from lanner.comparison.toy_pool import NullToys
 from lanner.errors import InputError, StoreError
 from lanner.run.toy_maker import ToyRun
+from lanner.settings import FitKeywords
 from tests.comparison.pools import pool_of
 
 REFERENCE = np.random.default_rng(0).normal(size=(3000, 2))
@@ -124,7 +125,7 @@ def test_one_known_ratio_is_not_taken_for_another(tmp_path: Path) -> None:
 def test_own_tests_take_the_scaling_and_the_combination_they_are_told() -> None:
     stretched = REFERENCE * [1.0, 30.0]
     shared: dict[str, Any] = {"expected": 150, "signal_events": 5, "toys": 60, "experiments": 6, "seed": 1}
-    choices: tuple[tuple[str | None, dict[str, Any]], ...] = (
+    choices: tuple[tuple[str | None, FitKeywords], ...] = (
         (None, {}),
         ("standard", {}),
         ("standard", {"combination": "average"}),

@@ -10,6 +10,7 @@ from scipy import stats
 
 import lanner
 from lanner.cli import main
+from lanner.comparison.table import Comparison, Found, Row, SuiteSignal
 from lanner.errors import InputError
 from lanner.paper import suites
 from lanner.paper.datasets import one_dimensional

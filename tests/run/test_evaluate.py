@@ -29,8 +29,9 @@ def ladder(width: float | None = None) -> Ladder:
 @cache
 def toys(width: float | None = None, number: int = 90) -> ToyRun:
     found = ladder(width).fit_toys(range(number))
-    fields = (np.stack([getattr(s, name) for s in found]) for name in ("statistic", "converged", "iterations"))
-    return ToyRun(*fields, coefficients=found[0].coefficients.astype(np.float32))
+    fields = [np.stack([getattr(s, name) for s in found]) for name in ("statistic", "converged", "iterations")]
+    statistics, converged, iterations = fields
+    return ToyRun(statistics, converged, iterations, found[0].coefficients.astype(np.float32))
 
 
 def test_a_single_scale_needs_no_toys_to_be_comparable() -> None:

@@ -41,7 +41,7 @@ def test_a_result_of_the_last_format_is_read_and_written_in_this_one(kind: str, 
     assert json.loads((tmp_path / "result.json").read_text())["schema"] == FORMAT == "lanner.result/4"
     assert again.to_json() == result.to_json()
     assert again.combined == result.combined
-    np.testing.assert_array_equal(again.null_coefficients, result.null_coefficients)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(again.null_coefficients, result.null_coefficients)
 
 
 def test_an_older_format_says_in_one_line_how_to_remake_it(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def draw_comparison(result: Comparison, path: Path) -> None:
     """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from matplotlib.ticker import NullFormatter
 
     rows = [r for r in reversed(result.rows) if r.statistic in ("single", "harmonic")]
     titles = [r.title for r in rows] + (["ideal"] if result.signals else [])
@@ -43,6 +44,8 @@ def draw_comparison(result: Comparison, path: Path) -> None:
             left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1.2))
             right.barh(places[: len(rows)], [1e3 * r.seconds_per_toy for r in rows], color=GREY, height=0.5)
             right.set_xscale("log")
+            right.xaxis.set_major_formatter("{x:g}")
+            right.xaxis.set_minor_formatter(NullFormatter())
             right.set_xlabel("ms per toy")
             right.tick_params(axis="y", which="minor", left=False, right=False)
         else:

@@ -80,7 +80,7 @@ class Strength:
 class Power:
     """Strengths of a signal, and the null they were judged by.
 
-    Attributes
+    Parameters
     ----------
     null : Null
         The null toys and the laws beside them.

@@ -81,7 +81,7 @@ class Row:
 class Comparison:
     """A table of tests: what each finds of some signals, or says of the data, and what it costs.
 
-    Attributes
+    Parameters
     ----------
     rows : tuple of Row
         One for each test, with `test`, `found` (or `p_value` and `z_score`), `toys`, `reach` and the time it takes.

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,16 +60,18 @@ _ROUNDING = 1e-6
 _NOTHING = 1e-12
 
 
-def analytic_weights(
-    spectrum: Spectrum,
-    *,
-    expected: float,
-    reference_size: float,
-    events: float,
-    penalty: float,
-    loss: str = "logistic",
-    shape_only: bool = False,
-) -> NDArray[np.float64]:
+class FitOfLaw(TypedDict):
+    """What the law of t depends on besides the moments of the features."""
+
+    expected: float  # N(0)
+    reference_size: float  # N0, or what weighted events are worth
+    events: float  # n = N0 + N1
+    penalty: float
+    loss: NotRequired[str]  # the logistic one by default
+    shape_only: NotRequired[bool]  # whether N1 is fixed
+
+
+def analytic_weights(spectrum: Spectrum, **fit: Unpack[FitOfLaw]) -> NDArray[np.float64]:
     """The weights w_j of the law of t, falling.
 
     `spectrum` holds the moments of the features under the reference (per event), `expected` is N(0),
@@ -81,11 +84,9 @@ def analytic_weights(
     >>> analytic_weights(Spectrum([0.5, 0.0], [0.5**0.5, 0.0]), shape_only=True, **settings)  # phi is constant
     array([0., 0.])
     """
-    diagonal, v, b = _quadratic_form(
-        spectrum, expected, reference_size, events, penalty=penalty, loss=loss, shape_only=shape_only
-    )
+    diagonal, v, b = _quadratic_form(spectrum, **fit)
     weights = np.linalg.eigvalsh(np.diag(diagonal) - b * np.outer(v, v))[::-1]
-    return np.where(weights > _NOTHING * (1.0 + expected / reference_size), weights, 0.0)
+    return np.where(weights > _NOTHING * (1.0 + fit["expected"] / fit["reference_size"]), weights, 0.0)
 
 
 @dataclass(frozen=True)
@@ -97,25 +98,14 @@ class LawMoments:
     skewness: float
 
 
-def analytic_moments(
-    spectrum: Spectrum,
-    *,
-    expected: float,
-    reference_size: float,
-    events: float,
-    penalty: float,
-    loss: str = "logistic",
-    shape_only: bool = False,
-) -> LawMoments:
+def analytic_moments(spectrum: Spectrum, **fit: Unpack[FitOfLaw]) -> LawMoments:
     """Mean, spread and skewness of the law, from traces: no eigenvalue problem; see `analytic_weights`.
 
     >>> settings = dict(expected=2000, reference_size=2e5, events=202e3, penalty=1e-6)
     >>> round(analytic_moments(Spectrum([1.0, 0.1, 1e-3], [0.0, 0.0, 0.0]), **settings).mean, 1)
     3.0
     """
-    d, v, b = _quadratic_form(
-        spectrum, expected, reference_size, events, penalty=penalty, loss=loss, shape_only=shape_only
-    )
+    d, v, b = _quadratic_form(spectrum, **fit)
     # Traces of the powers of diag(d) - b v v^T.
     v2 = v**2
     norm, first, second = float(v2.sum()), float(d @ v2), float(d**2 @ v2)
@@ -126,43 +116,29 @@ def analytic_moments(
 
 
 def _quadratic_form(
-    spectrum: Spectrum,
-    expected: float,
-    reference_size: float,
-    events: float,
-    *,
-    penalty: float,
-    loss: str,
-    shape_only: bool,
+    spectrum: Spectrum, **fit: Unpack[FitOfLaw]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """diag(d) - b v v^T, whose eigenvalues are the weights."""
+    loss, shape_only = fit.get("loss", "logistic"), fit.get("shape_only", False)
     if loss not in _PENALTY_FACTOR:
         choices = ", ".join(repr(name) for name in _PENALTY_FACTOR)
         raise InputError(f"loss {loss!r} has no analytic null; choose one of {choices}")
-    numbers = {"expected": expected, "reference_size": reference_size, "events": events, "penalty": penalty}
-    for name, value in numbers.items():
+    expected, penalty = fit["expected"], fit["penalty"]
+    numbers = {"reference_size": fit["reference_size"], "events": fit["events"]}
+    for name, value in ({"expected": expected, "penalty": penalty} | numbers).items():
         if not (math.isfinite(value) and value > 0):
             raise InputError(f"{name} = {value}; give a finite number above 0")
     moments, means = _checked(spectrum)
-    shrinkage = moments / (moments + _PENALTY_FACTOR[loss] * penalty * events / expected)
+    shrinkage = moments / (moments + _PENALTY_FACTOR[loss] * penalty * numbers["events"] / expected)
     parts = shrinkage * (2.0 - shrinkage)
-    a0 = expected / reference_size
+    a0 = expected / numbers["reference_size"]
     b = 1.0 + a0 if shape_only else a0
     # 2 h - h^2 is of the order of s where s is small, so the root is finite; where s is 0, m is 0 too.
     v = means * np.sqrt(np.divide(parts, moments, out=np.zeros_like(parts), where=moments > 0))
     return (1.0 + a0) * parts, v, b
 
 
-def analytic_law(
-    spectrum: Spectrum,
-    *,
-    expected: float,
-    reference_size: float,
-    events: float,
-    penalty: float,
-    loss: str = "logistic",
-    shape_only: bool = False,
-) -> WeightedChi2:
+def analytic_law(spectrum: Spectrum, **fit: Unpack[FitOfLaw]) -> WeightedChi2:
     """The law of t under the reference model, sum_j w_j chi2_1; see `analytic_weights` for the arguments.
 
     >>> settings = dict(expected=2000, reference_size=2e5, events=202e3, penalty=1e-6)
@@ -172,22 +148,30 @@ def analytic_law(
     >>> round(null.z_score(30.0), 2)
     4.69
     """
-    weights = analytic_weights(
-        spectrum,
-        expected=expected,
-        reference_size=reference_size,
-        events=events,
-        penalty=penalty,
-        loss=loss,
-        shape_only=shape_only,
-    )
-    return WeightedChi2(weights)
+    return WeightedChi2(analytic_weights(spectrum, **fit))
 
 
 def analytic_null(ratio: LearnedRatio) -> WeightedChi2:
     """The law of a fit's t under its reference model: a p-value without a toy, to be confirmed by toys.
 
-    >>> import lanner
+    Parameters
+    ----------
+    ratio : LearnedRatio
+        What `fit_ratio` learned, with any solver but Falkon, which knows no eigenvalues.
+
+    Returns
+    -------
+    WeightedChi2
+        The law of t: a sum of chi2_1 variables, each with its weight.
+
+    Raises
+    ------
+    InputError
+        If the fit has no eigenvalues, or if its reference has negative weights.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
     >>> rng = np.random.default_rng(1)
     >>> reference, data = rng.exponential(size=(5000, 1)), rng.exponential(size=(500, 1))
     >>> ratio = lanner.fit_ratio(reference, data, expected=500, width=2.0, rng=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
-from lanner.inference.analytic import LawMoments, analytic_law, analytic_moments
+from lanner.inference.analytic import FitOfLaw, LawMoments, analytic_law, analytic_moments
 from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
 from lanner.inference.seeds import Stream, rng_of
@@ -21,7 +20,7 @@ from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name, null_curvature
-from lanner.model.nystrom import MAX_RANK, Basis, choose_pivots, trace_tolerance
+from lanner.model.nystrom import Basis, choose_pivots, trace_tolerance
 from lanner.model.objective import Problem, Solution
 from lanner.model.pool import Pool
 from lanner.model.ratio import LearnedRatio, settings_of_ratio
@@ -191,7 +190,7 @@ class Experiment:
         """Its mean, spread and skewness alone, which cost next to nothing."""
         return analytic_moments(self.pool.spectrum, **self._law())
 
-    def _law(self) -> dict[str, Any]:
+    def _law(self) -> FitOfLaw:
         plan = self.plan
         return {
             "expected": plan.expected,
@@ -244,7 +243,7 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
         candidates,
         GaussianKernel(plan.width),
         trace_error=trace_error,
-        max_rank=min(len(candidates), MAX_RANK),
+        max_rank=min(len(candidates), plan.max_rank),
         rng=rng_of(plan.seed, Stream.PIVOTS),
         memory=memory,
     )

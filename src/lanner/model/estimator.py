@@ -29,14 +29,52 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `fit_ratio` refuses (tiny samples, constant columns), and weights are repetitions: n of the objective is
     the total weight.
 
-    Args:
-        width: of the kernel. None: 90th percentile of the distances between reference events.
-        penalty: lambda, the weight of |f|^2 / 2.
-        centers: number of candidate centres; all distinct rows where there are no more than that.
-        expected: number of data events that the reference predicts. None: as many as there are.
-        newton_steps, loss, solver, precision, tolerance, trace_error, memory: as in `lanner.fit_ratio`.
-        random_state: for the draw of centres.
+    Parameters
+    ----------
+    width : float, optional
+        Width of the Gaussian kernel. Default: the 90th percentile of the distances between reference events.
+    penalty : float, default 1e-6
+        Lambda, the weight of |f|^2 / 2.
+    centers : int, optional
+        Number of candidate centres; all distinct rows where there are no more than that. Default: about 10 sqrt(n).
+    expected : float, optional
+        Number of data events that the reference predicts. Default: as many as there are.
+    newton_steps : int, optional
+        Newton steps of the fit. Default: to convergence.
+    loss : {"logistic", "extended"}, default "logistic"
+        Loss of the fit.
+    solver : {"newton", "falkon"}, default "newton"
+        Solver of the fit; see `lanner.fit_ratio`.
+    precision : {"single", "double"}, default "double"
+        In which features are stored and multiplied.
+    tolerance : float, optional
+        Newton decrement at which the fit has converged. Default: 1e-3 in single precision, 1e-7 in double.
+    trace_error : float, optional
+        Part of the kernel to leave out. Default: what the penalty makes harmless.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    random_state : int, RandomState instance or None, default None
+        Random numbers for the draw of centres.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes: the reference, then the data.
+    width_ : float
+        Width of the kernel that was used.
+    centers_ : ndarray of shape (rank, features)
+        The centres that were kept.
+    coef_ : ndarray of shape (rank,)
+        The weight of each centre's kernel in f.
+    statistic_ : float
+        The test statistic t.
+    converged_ : bool
+        Whether the fit converged.
+    n_iter_ : int
+        Passes over the events.
+
+    Examples
+    --------
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(400, noise=0.2, random_state=0)
     >>> bool(LogRatioClassifier(width=0.5, random_state=0).fit(X, y).score(X, y) > 0.95)
@@ -78,7 +116,27 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogRatioClassifier:
-        """Learn the ratio of the second class to the first."""
+        """Learn the ratio of the second class to the first.
+
+        Parameters
+        ----------
+        X : array_like of shape (events, features)
+            Events of both classes.
+        y : array_like of shape (events,)
+            The class of each event; two different values.
+        sample_weight : array_like of shape (events,), optional
+            How often each event counts. Default: once.
+
+        Returns
+        -------
+        LogRatioClassifier
+            The estimator itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer than two classes, or if a setting cannot be used.
+        """
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -151,17 +209,50 @@ class LogRatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return events[rng.choice(len(events), count, replace=False)]
 
     def decision_function(self, X: Any) -> Array:
-        """f(x), the log-ratio of the second class to the first."""
+        """Log-ratio f(x) of the second class to the first.
+
+        Parameters
+        ----------
+        X : array_like of shape (events, features)
+            Events.
+
+        Returns
+        -------
+        ndarray of shape (events,)
+            The log-ratio at each event.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return kernel_sum(GaussianKernel(self.width_), self.centers_, self.coef_, X)
 
     def predict_proba(self, X: Any) -> Array:
-        """The probabilities of the two classes at equal priors: sigmoid(-f), sigmoid(f)."""
+        """The probabilities of the two classes at equal priors: sigmoid(-f), sigmoid(f).
+
+        Parameters
+        ----------
+        X : array_like of shape (events, features)
+            Events.
+
+        Returns
+        -------
+        ndarray of shape (events, 2)
+            The probability of each class, in the order of `classes_`.
+        """
         f = self.decision_function(X)
         return np.column_stack([expit(-f), expit(f)])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The second class where f > 0."""
+        """The second class where f > 0, the first elsewhere.
+
+        Parameters
+        ----------
+        X : array_like of shape (events, features)
+            Events.
+
+        Returns
+        -------
+        ndarray of shape (events,)
+            The class of each event.
+        """
         check_is_fitted(self)
         return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])

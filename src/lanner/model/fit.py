@@ -19,13 +19,14 @@ from lanner.model.kernel import GaussianKernel, pairwise_width
 from lanner.model.ratio import LearnedRatio, settings_of_ratio
 from lanner.model.single_fit import fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
-from lanner.settings import FitSettings
+from lanner.settings import FitSettings, spelled_out
 from lanner.typing import Array
 
 # Below these, t says nothing: a fitted ratio has about as many parameters as there are events.
 MIN_REFERENCE, MIN_DATA = 20, 5
 
 
+@spelled_out
 def fit_ratio(
     reference: Any,
     data: Any,
@@ -48,27 +49,69 @@ def fit_ratio(
 ) -> LearnedRatio:
     """Learn the log-ratio of data to reference, and the test statistic t (Sec. 2 and 3 of the paper).
 
-    Args:
-        reference, data: arrays, dictionaries of columns, data frames or `Sample`s, with event weights if any.
-        expected: N(0), the number of data events that the reference predicts. None: the number observed,
-            for a test of the shape alone.
-        width: of the Gaussian kernel (sigma). None: 90th percentile of the distances between reference events.
-        penalty: lambda, the weight of |f|^2 / 2. A decreasing sequence warms up: one Newton step at each
-            but the last.
-        centers: how many candidate centres to draw from all events (M; None: about 10 sqrt(n)), of which a
-            pivoted Cholesky keeps those that matter to t; or an array of points to use as they are.
-        newton_steps: None runs to convergence; 1, one step from f = 0, is the paper's mode.
-        loss: "logistic" (Eq. wbce) or "extended" (Eq. loss_nplm).
-        solver: "newton", or "falkon" (Appendix B) for many centres without low rank: all are used, none stored.
-        statistic: "likelihood-ratio", the paper's t; or "score", t to second order, with one step instead of a fit.
-        scaling: None, "standard" or "authors", learned on the reference alone.
-        memory: budget in bytes or as "4 GB". None: half of what is free.
-        rng: generator or seed for the draw of centres.
-        precision: in which features are stored and multiplied; sums are always double.
-        tolerance: Newton decrement to reach. trace_error: part of the kernel to leave out (None: what the
-            penalty makes harmless).
-        device: where features are kept and multiplied: "cpu" (NumPy), "torch" (on the CPU), "cuda" or "cuda:1".
+    Parameters
+    ----------
+    reference : array_like, mapping, data frame or Sample
+        Events of the reference model, one a row, with event weights if it is a `Sample` that has them.
+    data : array_like, mapping, data frame or Sample
+        The measured events, with the columns of the reference, weighted or not.
+    expected : float or None
+        N(0), the number of data events that the reference predicts. None: the number observed, for a test of the shape
+        alone.
+    width : float, optional
+        Width of the Gaussian kernel (sigma), in units of the scaled features. Default: the 90th percentile of the
+        distances between reference events.
+    penalty : float or sequence of float, default 1e-6
+        Lambda, the weight of |f|^2 / 2. A decreasing sequence warms up: one Newton step at each but the last.
+    centers : int or array_like, optional
+        How many candidate centres to draw from all events (M), of which a pivoted Cholesky keeps those that matter to
+        t; or an array of points to use as they are. Default: about 10 sqrt(n).
+    newton_steps : int, optional
+        Newton steps of the fit; 1, one step from f = 0, is the paper's mode. Default: to convergence.
+    loss : {"logistic", "extended"}, default "logistic"
+        The weighted cross-entropy (Eq. wbce) or the extended likelihood (Eq. loss_nplm).
+    solver : {"newton", "falkon"}, default "newton"
+        Falkon (Appendix B) is for many centres without low rank: all are used, none stored.
+    statistic : {"likelihood-ratio", "score"}, default "likelihood-ratio"
+        The paper's t; or t to second order, with one step instead of a fit.
+    scaling : {"standard", "authors"} or None, default None
+        Scaling of the features, learned on the reference alone.
+    memory : float or str, optional
+        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
+    rng : Generator or int, optional
+        Random numbers for the draw of centres, or their seed. Default: another seed each time.
+    precision : {"single", "double"}, default "single"
+        In which features are stored and multiplied; sums are always double.
+    tolerance : float, optional
+        Newton decrement at which the fit has converged. Default: 1e-3 in single precision, 1e-7 in double.
+    trace_error : float, optional
+        Part of the kernel to leave out. Default: what the penalty makes harmless.
+    device : str, default "cpu"
+        Where features are kept and multiplied: "cpu" (NumPy), "torch" (on the CPU), "cuda" or "cuda:1".
 
+    Returns
+    -------
+    LearnedRatio
+        The log-ratio f(x), its test statistic t, and how the fit went.
+
+    Raises
+    ------
+    InputError
+        If the samples or settings cannot be used as they are.
+    MemoryBudgetError
+        If the memory budget is too small for even one block of the computation.
+    NotConvexError
+        If negative event weights leave the problem without a minimum.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the fit stopped before it had converged.
+    SeparationWarning
+        If the fitted ratio separates data and reference completely.
+
+    Examples
+    --------
     >>> import lanner, numpy as np
     >>> rng = np.random.default_rng(1)
     >>> reference, data = rng.exponential(size=(5000, 1)), rng.exponential(size=(500, 1))
@@ -119,14 +162,14 @@ def fit_ratio(
         thinned=not given or trace_error is not None,
         device=device,
     )
-    warn_unless_converged(fit, settings)
+    warn_unless_converged(fit, settings, stacklevel=4)  # whoever called, past `spelled_out`
     if fit.gap is not None:
         warnings.warn(
             f"the fitted ratio separates data and reference completely (log ratio below {fit.gap[0]:.3g} on the whole "
             f"reference, above {fit.gap[1]:.3g} on all data): its size is set by the penalty, not by the events; check "
             "that both samples have the same units and selection",
             SeparationWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return LearnedRatio(
         statistic=fit.statistic,

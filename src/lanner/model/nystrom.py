@@ -29,9 +29,6 @@ TRACE_ERROR_PER_PENALTY = 0.01
 # Directions that cost nothing beside the elementwise work of a fit are kept whatever the tolerance: in one
 # dimension they are all there are, and t is then that of all candidates.
 FREE_RANK = 48
-# Beyond this many directions a fit costs more than its last directions are worth (21 dimensions); the
-# test stays valid, because toys and data use the same ones, and `trace_error` says what was left out.
-MAX_RANK = 4000
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,10 +38,60 @@ def settings_of_ratio(settings: FitSettings) -> dict[str, Any]:
 class LearnedRatio:
     """The learned log-ratio f(x) = log n(x|data) / n(x|reference), its test statistic t, and how the fit went.
 
-    `statistic` is t = 2 [sum_data f - a0 sum_reference (e^f - 1)] (Eq. t). `converged` says whether the problem
-    that was asked for was solved: the minimum, or `newton_steps` Newton steps. `decrement` is the Newton
-    decrement at the end, in units of the statistical error of f; t is accurate to 2 sqrt(t) times that.
-    `trace_error` is the part of the kernel that the `rank` centres leave out, averaged over the candidates.
+    Parameters
+    ----------
+    statistic : float
+        The test statistic t = 2 [sum_data f - a0 sum_reference (e^f - 1)] (Eq. t).
+    converged : bool
+        Whether the problem that was asked for was solved: the minimum, or `newton_steps` Newton steps.
+    iterations : int
+        Passes over the events.
+    rank : int
+        Number of centres that were kept.
+    trace_error : float
+        The part of the kernel that the `rank` centres leave out, averaged over the candidates.
+    decrement : float
+        The Newton decrement at the end, in units of the statistical error of f; t is accurate to 2 sqrt(t) times that.
+    names : tuple of str
+        Names of the features.
+    expected : float
+        N(0), the number of data events that the reference predicts.
+    reference_size : int
+        Number of reference events.
+    reference_worth : float
+        (sum w)^2 / sum w^2 of the reference's event weights; its size without weights.
+    data_size : int
+        Number of data events.
+    shape_only : bool
+        Whether `expected` is the number of data, which is then not tested.
+    width : float
+        Width of the Gaussian kernel, in units of the scaled features.
+    penalty : float
+        Lambda, the weight of |f|^2 / 2.
+    loss : str
+        The loss of the fit, "logistic" or "extended".
+    solver : str
+        How it was solved: "newton", "falkon" or "score".
+    newton_steps : int or None
+        Newton steps of the fit; None: to convergence.
+    scaling : Scaling
+        From the units of the events to those of the kernel.
+    centers : ndarray of shape (rank, features)
+        The centres, scaled.
+    coefficients : ndarray of shape (rank,)
+        The weight of each centre's kernel in f.
+    spectrum : Spectrum or None
+        The moments of the features in the reference; Falkon knows none.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.normal(size=(4000, 1)), rng.normal(0.5, 1.0, (400, 1))
+    >>> ratio = lanner.fit_ratio(reference, data, expected=400, width=1.0, rng=1)
+    >>> below, above = ratio.ratio([[-1.0], [1.0]])
+    >>> bool(below < 1 < above)
+    True
     """
 
     statistic: float
@@ -67,7 +117,23 @@ class LearnedRatio:
     spectrum: Spectrum | None  # of the features in the reference; Falkon knows none
 
     def log_ratio(self, x: Any) -> Array:
-        """f(x) for any events: an array, a dictionary, a data frame or a `Sample`."""
+        """Log-ratio f(x) of any events.
+
+        Parameters
+        ----------
+        x : array_like, mapping, data frame or Sample
+            Events with the features of the fit, one a row, in their own units.
+
+        Returns
+        -------
+        ndarray of shape (events,)
+            The log-ratio of data to reference at each event.
+
+        Raises
+        ------
+        InputError
+            If the events lack a feature of the fit.
+        """
         like = Sample(self.scaling.inverse(self.centers[:1]), self.names)
         events = match_columns(like, Sample.of(x, label="events"), labels=("fit", "events")).features
         return self.linked(
@@ -75,19 +141,51 @@ class LearnedRatio:
         )
 
     def linked(self, sums: Array) -> Array:
-        """f from sums of kernels: the sums themselves, or, of a score's single step from f = 0, log(1 + sum).
+        """Log-ratio f from sums of kernels: the sums themselves, or, of a score's single step from f = 0, log(1 + sum).
 
         A step knows f to first order, where the log-ratio and the ratio less 1 are the same. Only the latter stays
         right for strong excesses: ten events where one is expected are a step of 9, and e^9 would be a ratio of 8000.
+
+        Parameters
+        ----------
+        sums : ndarray
+            Sums of kernels, each times its coefficient.
+
+        Returns
+        -------
+        ndarray
+            The log-ratio, of the same shape.
         """
         return np.log(np.maximum(1 + sums, _LEAST)) if self.solver == "score" else sums
 
     def ratio(self, x: Any) -> Array:
-        """exp f(x), the density ratio of data to reference, each normalised to its number of events."""
+        """Density ratio exp f(x) of data to reference, each normalised to its number of events.
+
+        Parameters
+        ----------
+        x : array_like, mapping, data frame or Sample
+            Events with the features of the fit, one a row, in their own units.
+
+        Returns
+        -------
+        ndarray of shape (events,)
+            The ratio at each event; 1 where both are equally dense.
+
+        Raises
+        ------
+        InputError
+            If the events lack a feature of the fit.
+        """
         return np.exp(self.log_ratio(x))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a .npz file of plain arrays (no pickle), whole or not at all."""
+        """Write to a .npz file of plain arrays (no pickle), whole or not at all.
+
+        Parameters
+        ----------
+        path : path_like
+            The file to write.
+        """
         meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*_ARRAYS, "scaling", "spectrum")}
         meta |= {"format": FORMAT, "scaling": self.scaling.to_dict()}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
@@ -97,7 +195,25 @@ class LearnedRatio:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LearnedRatio:
-        """Read what `save` wrote. Nothing in the file is executed."""
+        """Read what `save` wrote. Nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : path_like
+            The file to read.
+
+        Returns
+        -------
+        LearnedRatio
+            The ratio as it was saved.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, or something else.
+        FileNotFoundError
+            If there is no such file.
+        """
         try:
             arrays: dict[str, Any] = dict(read_arrays(path))
             meta = json.loads(str(arrays.pop("metadata")))

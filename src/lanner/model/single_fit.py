@@ -15,7 +15,7 @@ from lanner.model.features import Features, feature_sums, make_features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import Loss, exp_capped, loss_by_name, null_curvature
 from lanner.model.moments import Eigenbasis, Factored, Spectrum, moments, second_moment
-from lanner.model.nystrom import MAX_RANK, choose_pivots, trace_tolerance
+from lanner.model.nystrom import choose_pivots, trace_tolerance
 from lanner.model.objective import Problem
 from lanner.model.score import Score, weighted_difference
 from lanner.model.solvers.batched_newton import minimise
@@ -70,7 +70,7 @@ def fit_single(
         return _by_falkon(events, weighting, ridges, kernel, candidates, settings, memory, rng)
     trace_error, rank = settings.trace_error, len(candidates)
     if thinned:
-        rank = min(rank, MAX_RANK)
+        rank = min(rank, settings.max_rank)
     elif trace_error is None:
         trace_error = 0.0
     if trace_error is None:

@@ -33,7 +33,31 @@ FORMAT, LAST_FORMAT = "lanner.calibration/4", "lanner.calibration/3"
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Toys of a plan at each of its scales, the reference they were drawn from, and where they are kept."""
+    """Toys of a plan at each of its scales, the reference they were drawn from, and where they are kept.
+
+    `calibrate` makes one, `load_calibration` reads one, and `apply` tests data against it. Its length is the number of
+    toys.
+
+    Parameters
+    ----------
+    plans : tuple of Plan
+        How every fit is made, at each scale.
+    reference : Sample
+        The events that the toys were drawn from.
+    toys : ToyRun
+        The test statistic of every toy at every scale.
+    folder : Path
+        Where the calibration is kept.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> reference = np.random.default_rng(1).exponential(size=(4000, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     calibration = lanner.calibrate(reference, expected=200, output=folder, toys=60, width=0.5, penalty=1e-5)
+    >>> len(calibration), calibration.plan.statistic
+    (60, 'likelihood-ratio')
+    """
 
     plans: tuple[Plan, ...]
     reference: Sample

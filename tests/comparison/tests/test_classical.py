@@ -1,5 +1,7 @@
 """KS and chi2 against SciPy."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +15,7 @@ from tests.comparison.pools import pool_of, samples_of
 
 def test_the_distance_is_that_of_scipy_in_the_worst_feature() -> None:
     pool = pool_of(dimensions=3, other=40)
-    prepared = KolmogorovSmirnov().prepare(pool)
+    prepared: Any = KolmogorovSmirnov().prepare(pool)
     for draw in (pool.scheme.toy(0), pool.scheme.data(0)):
         x, y = samples_of(pool, draw)
         found = [stats.ks_2samp(x[:, k], y[:, k]).statistic for k in range(3)]
@@ -27,7 +29,8 @@ def test_ties_are_compared_once() -> None:
     pool.events[:] = np.round(pool.events)
     draw = pool.scheme.data(0)
     x, y = samples_of(pool, draw)
-    distance, _ = KolmogorovSmirnov().prepare(pool).distance(draw)
+    prepared: Any = KolmogorovSmirnov().prepare(pool)
+    distance, _ = prepared.distance(draw)
     assert distance == pytest.approx(stats.ks_2samp(x[:, 0], y[:, 0]).statistic, rel=1e-12)
 
 

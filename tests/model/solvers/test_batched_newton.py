@@ -1,5 +1,6 @@
 import logging
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,7 +148,8 @@ def test_a_toy_that_has_converged_leaves_the_batch(caplog: pytest.LogCaptureFixt
     finished: list[int] = []
     with caplog.at_level(logging.DEBUG, logger="lanner"):
         solution = pool.fit(roles, CLOSELY, progress=finished.append)
-    active = [int(record.args[1]) for record in caplog.records if "fits, decrement" in record.message]  # type: ignore[index, arg-type]
+    told: list[Any] = [record.args for record in caplog.records if "fits, decrement" in record.message]
+    active = [int(args[1]) for args in told]
     assert active == sorted(active, reverse=True)
     assert active[0] == 12 > active[-1]
     assert sum(finished) == 12

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ def sample(name: str, n: int) -> dict[str, np.ndarray]:
     return {"kind": np.full(n, KINDS[name]), "index": np.arange(float(n))}
 
 
-def counts(**request: object) -> list[int]:
+def counts(**request: Any) -> list[int]:
     kinds = mixing.generate("test", sample, SIGNALS, **request)["kind"]
     return np.bincount(kinds.astype(int), minlength=3).tolist()
 

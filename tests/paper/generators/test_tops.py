@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from lanner.paper.generators.vectors import momenta
 pytest.importorskip("vector", reason="vector comes with the extra physics")
 
 
-def random_momenta(rng: np.random.Generator, n: int, scale: float) -> np.ndarray:
+def random_momenta(rng: np.random.Generator, n: int, scale: float) -> Any:
     """Transverse momenta in all directions."""
     pt, phi = rng.exponential(scale, n), rng.uniform(-np.pi, np.pi, n)
     return momenta(px=pt * np.cos(phi), py=pt * np.sin(phi))

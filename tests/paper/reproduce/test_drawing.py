@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.patches import StepPatch
 from scipy import stats
 
 from lanner.paper.reproduce.drawing import draw_histogram, draw_null, draw_points, draw_ratio, panels
@@ -16,7 +18,9 @@ def test_panels_come_line_by_line() -> None:
 def test_a_histogram_has_unit_area(rng: np.random.Generator) -> None:
     _, (ax,) = panels()
     draw_histogram(ax, rng.normal(size=500), "black", "t")
-    values, edges, _ = ax.patches[0].get_data()
+    (steps,) = ax.patches
+    assert isinstance(steps, StepPatch)
+    values, edges, _ = steps.get_data()
     assert np.sum(values * np.diff(edges)) == pytest.approx(1.0)
 
 
@@ -33,7 +37,7 @@ def test_curves_of_the_null_are_the_laws_they_say(rng: np.random.Generator) -> N
     _, (ax,) = panels()
     draw_null(ax, null_numbers(rng), reach=60.0)
     for line in ax.get_lines():  # ten weights of 1 are a chi2 of ten degrees of freedom
-        x, y = line.get_data()
+        x, y = np.asarray(line.get_data(), dtype=float)
         np.testing.assert_allclose(y, stats.chi2.pdf(x, 10), atol=1e-4)
         assert x[-1] == 60.0
 
@@ -42,7 +46,8 @@ def test_bars_reach_from_low_to_high() -> None:
     _, (ax,) = panels()
     draw_points(ax, [1.0], [(1.5, 2.0, 3.0)], "black", "o", "observed")
     (bars,) = ax.collections
-    np.testing.assert_allclose(bars.get_segments()[0], [[1.0, 1.5], [1.0, 3.0]])
+    assert isinstance(bars, LineCollection)
+    np.testing.assert_allclose(np.array(bars.get_segments()[0]), [[1.0, 1.5], [1.0, 3.0]])
 
 
 def test_both_coordinates_can_have_bars() -> None:

@@ -21,7 +21,7 @@ def test_only_figures_that_the_numbers_allow(tmp_path: Path, rng: np.random.Gene
 def test_observed_points_lie_at_their_medians() -> None:
     numbers = numbers_of(CASE)
     (ax,) = figures.observed(numbers).axes
-    x, y = ax.get_lines()[0].get_data()
+    x, y = np.asarray(ax.get_lines()[0].get_data(), dtype=float)
     np.testing.assert_array_equal(x, numbers["ideal"]["z"]["chargino"])
     np.testing.assert_allclose(y, [np.median(row["z_chi2"]) for row in numbers["low"]["strengths"]])
 
@@ -31,14 +31,14 @@ def test_chances_are_fractions_of_the_toys() -> None:
     (ax,) = figures.probability(numbers).axes
     z = np.array([row["z_chi2"] for row in numbers["low"]["strengths"]])
     for line, level in zip(ax.get_lines(), (2, 3, 5), strict=False):
-        np.testing.assert_allclose(line.get_ydata(), (z >= level).mean(axis=1))
+        np.testing.assert_allclose(np.asarray(line.get_ydata(), dtype=float), (z >= level).mean(axis=1))
 
 
 def test_a_shift_between_two_tests_is_seen(rng: np.random.Generator) -> None:
     numbers = numbers_of(CASE)
     numbers["all"] = {"strengths": strengths(CASE, rng, shift=2.0)}
     (ax,) = figures.against(numbers, ("low", "low-level"), ("all", "all")).axes
-    x, y = ax.get_lines()[0].get_data()
+    x, y = np.asarray(ax.get_lines()[0].get_data(), dtype=float)
     np.testing.assert_allclose(y - x, 2.0, atol=0.4)
     assert ax.get_ylabel() == "observed significance, all"
 

@@ -21,7 +21,7 @@ def test_a_stage_of_other_settings_is_made_again(tmp_path: Path) -> None:
 def test_progress_is_told_with_the_name_of_the_stage(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
 
-    def make(tell) -> dict[str, int]:  # type: ignore[no-untyped-def]
+    def make(tell) -> dict[str, int]:
         tell(1, 2)
         return {}
 

@@ -13,7 +13,7 @@ def test_points_off_the_axis_are_pointed_at() -> None:
     bottom, top = ax.get_ylim()
     ratio = profile.data_ratio[0]
     ratio = ratio[np.isfinite(ratio)]
-    marked = sum(len(line.get_xdata()) for line in ax.lines if line.get_marker() in "^v")
+    marked = sum(np.size(line.get_xdata()) for line in ax.lines if line.get_marker() in ("^", "v"))
     assert marked == np.count_nonzero((ratio > top) | (ratio < bottom))
 
 

@@ -10,7 +10,7 @@ from tests.report.showcase import the_case, the_findings
 
 
 @pytest.fixture
-def settings():  # type: ignore[no-untyped-def]
+def settings():
     import matplotlib
     import mplhep  # noqa: F401  (imported before, so that the test sees what drawing does and not importing)
 
@@ -20,7 +20,7 @@ def settings():  # type: ignore[no-untyped-def]
 
 
 @pytest.fixture
-def ax():  # type: ignore[no-untyped-def]
+def ax():
     from matplotlib.figure import Figure
 
     return Figure().add_subplot()
@@ -37,7 +37,7 @@ DRAW = {
 
 @pytest.mark.parametrize("name", DRAW)
 @pytest.mark.usefixtures("settings")
-def test_a_plot_returns_the_axes_given_and_leaves_settings_alone(name: str, ax) -> None:  # type: ignore[no-untyped-def]
+def test_a_plot_returns_the_axes_given_and_leaves_settings_alone(name: str, ax) -> None:
     assert DRAW[name](ax) is ax
     assert ax.get_xlabel()
 
@@ -53,7 +53,7 @@ def test_without_axes_a_plot_makes_a_figure_that_pyplot_does_not_know(name: str)
     assert plt.get_fignums() == known
 
 
-def test_the_null_plot_names_p_and_z(ax) -> None:  # type: ignore[no-untyped-def]
+def test_the_null_plot_names_p_and_z(ax) -> None:
     result = the_case().result
     plot_null(result, ax)
     labels = " ".join(text.get_text() for text in ax.get_legend().get_texts())
@@ -64,7 +64,7 @@ def test_the_null_plot_names_p_and_z(ax) -> None:  # type: ignore[no-untyped-def
     assert labels.count("(extrapolation)") == 2
 
 
-def test_a_statistic_far_away_is_pointed_at(ax) -> None:  # type: ignore[no-untyped-def]
+def test_a_statistic_far_away_is_pointed_at(ax) -> None:
     result = replace(the_case().result, statistic=1e5)
     plot_null(result, ax)
     assert ax.get_xlim()[1] < 1e4
@@ -72,7 +72,7 @@ def test_a_statistic_far_away_is_pointed_at(ax) -> None:  # type: ignore[no-unty
 
 
 @pytest.mark.parametrize("t", [-50.0, 0.0, float("nan")])
-def test_odd_statistics_and_toys_can_be_drawn(t: float, ax) -> None:  # type: ignore[no-untyped-def]
+def test_odd_statistics_and_toys_can_be_drawn(t: float, ax) -> None:
     result = the_case().result
     toys = np.append(result.null.statistics[:-2], [np.nan, -3.0])
     result = replace(result, statistic=t, null=replace(result.null, statistics=toys, chi2=None))

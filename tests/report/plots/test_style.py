@@ -1,3 +1,5 @@
+from typing import Any
+
 from lanner.report.plots.style import as_label, hep_style, new_axes, visible
 from tests.report.showcase import HOSTILE
 
@@ -6,7 +8,7 @@ def test_names_are_drawn_letter_by_letter() -> None:
     names = [*HOSTILE, "$x$", r"\$", "a_b^{c}", "\x00", "漢字", "x" * 500]
     with hep_style():
         ax = new_axes()
-        texts = [ax.text(0, 0, as_label(name)) for name in names]
+        texts: list[Any] = [ax.text(0, 0, as_label(name)) for name in names]
         ax.figure.canvas.draw()
     drawn = [text._preprocess_math(text.get_text()) for text in texts]
     assert [is_math for _, is_math in drawn] == [False] * len(names)

@@ -10,7 +10,7 @@ from tests.report.text.test_verdict import kept
 def test_every_scale_has_a_row_and_one_a_star() -> None:
     rows = scales(kept("combined"))
     assert len(rows) == 12
-    assert [k for k, row in enumerate(rows) if "*" in row["local Z"]] == [kept("combined").combined.dominant_scale]  # type: ignore[union-attr]
+    assert [k for k, row in enumerate(rows) if "*" in row["local Z"]] == [kept("combined").combined.dominant_scale]
     assert {row["tuned to"] for row in rows} == {"20 %", "a factor 2", "a factor 7"}
     assert scales(kept("single")) == []
 

@@ -31,6 +31,7 @@ from lanner.events import match_columns
 from lanner.inference.significance import z_of_log_p
 from lanner.model.weightings import REFERENCE, Draw
 from lanner.run.prepare import checked_sample
+from lanner.settings import spelled_out
 from lanner.typing import Array, Progress
 
 NULLS = ("permutation", "bootstrap", "asymptotic")
@@ -180,6 +181,7 @@ class ClassifierResult:
         return z_of_log_p(float(np.log(max(self.p_value, 1e-300))))
 
 
+@spelled_out
 def classifier_test(
     reference: Any,
     data: Any,
@@ -193,16 +195,44 @@ def classifier_test(
 ) -> ClassifierResult:
     """One classifier, trained once: the p-value comes from its held-out events alone.
 
-    Args:
-        reference: events: an array, a dictionary, a data frame or a Sample.
-        data: the same.
-        statistic: "auc", "error" or "likelihood-ratio".
-        null: "permutation" (relabel the held-out events: exact), "bootstrap" (draw both from the held-out
-            reference) or "asymptotic".
-        classifier: any of scikit-learn's with `predict_proba`; gradient-boosted trees if None.
-        share: of the events that train.
-        replicates: of the permutation or the bootstrap.
-        rng: a generator or a seed.
+    Parameters
+    ----------
+    reference : array_like, mapping, data frame or Sample
+        Events of the reference model, one a row.
+    data : array_like, mapping, data frame or Sample
+        The measured events, with the columns of the reference.
+    statistic : {"auc", "balanced-accuracy", "likelihood-ratio"}, default "auc"
+        What is made of the classifier's output for the held-out events.
+    null : {"permutation", "bootstrap", "asymptotic"}, default "permutation"
+        Relabel the held-out events, which is exact; draw both from the held-out reference; or the statistic's own law
+        for many events.
+    classifier : estimator, optional
+        Any of scikit-learn's with `predict_proba`. Default: gradient-boosted trees.
+    share : float, default 0.5
+        The part of the events that train.
+    replicates : int, default 999
+        How many permutations or bootstraps; the smallest p-value is 1 / (replicates + 1).
+    rng : Generator or int, optional
+        Random numbers, or their seed. Default: another seed each time.
+
+    Returns
+    -------
+    ClassifierResult
+        The `statistic`, its `p_value` and its `z_score`.
+
+    Raises
+    ------
+    InputError
+        If the samples or settings cannot be used as they are.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(1)
+    >>> reference, data = rng.normal(size=(400, 1)), rng.normal(1.0, 1.0, (100, 1))
+    >>> lanner.classifier_test(reference, data, classifier=LogisticRegression(), replicates=99, rng=1).p_value
+    0.01
     """
     _check(statistic, share)
     if null not in NULLS:

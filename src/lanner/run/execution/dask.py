@@ -33,17 +33,34 @@ _CONNECT = 30.0
 class Dask:
     """A Dask cluster to make toys on.
 
-    Args:
-        scheduler: the address of a running scheduler, such as "tls://login1:8786"; None for a cluster of processes on
-            this machine, which listens on the loopback alone, encrypted, and ends with the search.
-        workers: the number of those processes. None: one for each core.
-        threads: threads that each worker uses. None: as many as Dask gave it, or, of a cluster of our own, its share of
-            the cores.
-        tls_ca, tls_cert, tls_key: files with which to prove oneself to the scheduler. None: those of Dask's own
-            configuration, if any.
-        client: a `distributed.Client` that is connected already, instead of all that.
+    Parameters
+    ----------
+    scheduler : str, optional
+        The address of a running scheduler, such as "tls://login1:8786". Default: a cluster of processes on this
+        machine, which listens on the loopback alone, encrypted, and ends with the search.
+    workers : int, optional
+        The number of those processes. Default: one for each core.
+    threads : int, optional
+        Threads that each worker uses. Default: as many as Dask gave it, or, of a cluster of our own, its share of the
+        cores.
+    tls_ca : str, optional
+        PEM file of the authority that signed the scheduler's key. Default: that of Dask's own configuration, if any.
+    tls_cert : str, optional
+        PEM file of your certificate. Default: as above.
+    tls_key : str, optional
+        PEM file of your key. Default: as above.
+    client : distributed.Client, optional
+        A client that is connected already, instead of all that.
 
-    >>> Dask(workers=2)
+    Raises
+    ------
+    InputError
+        If a number is below 1, a file is missing, or settings contradict each other.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> lanner.Dask(workers=2)
     Dask(scheduler=None, workers=2, threads=None, tls_ca=None, tls_cert=None, tls_key=None, client=None)
     """
 
@@ -71,7 +88,27 @@ class Dask:
 
     @contextmanager
     def start(self, recipe: Preparable, *, memory: int) -> Iterator[Workers]:
-        """Connect, and have the workers begin with the features while this process builds its own."""
+        """Connect, and have the workers begin with the features while this process builds its own.
+
+        Parameters
+        ----------
+        recipe : Preparable
+            What every worker prepares once: samples and plans.
+        memory : int
+            Bytes that the processes of a cluster of our own may use together; a running cluster has limits of its own.
+
+        Yields
+        ------
+        Workers
+            Whoever makes the toys, until the block ends.
+
+        Raises
+        ------
+        ClusterError
+            If no scheduler answers.
+        InputError
+            If the package `distributed` is not installed.
+        """
         budget, threads = None, self.threads  # of each worker: of a running cluster its own
         if self.client is None and self.scheduler is None:
             cores = _cores()

@@ -1,6 +1,7 @@
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,7 @@ from lanner.comparison import PUBLISHED, Network, tune_clip  # noqa: E402
 from lanner.comparison.tests.network import training as trainer  # noqa: E402
 from lanner.comparison.tests.network.neural_test import PreparedNetwork  # noqa: E402
 from lanner.comparison.tests.network.stack import Architecture  # noqa: E402
-from lanner.errors import InputError  # noqa: E402
-from lanner.run.toy_store import StoreError  # noqa: E402
+from lanner.errors import InputError, StoreError  # noqa: E402
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_training_that_was_interrupted_ends_as_if_it_had_not_been(
     with pytest.raises(KeyboardInterrupt):
         prepared.train(draws, checkpoint=path)
     assert list(tmp_path.glob("training.*.npz"))
-    told = []
+    told: list[int] = []
     resumed = prepared.train(draws, checkpoint=path, progress=told.append)
     assert len(steps) < 8 + 100 // 5  # it did not begin anew
     assert resumed.statistic == pytest.approx(whole.statistic)
@@ -203,7 +203,8 @@ def test_a_checkpoint_of_other_toys_is_not_taken(pool, tmp_path: Path, monkeypat
 
 def test_toys_that_were_trained_in_another_way_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
-    asked = {"expected": 50, "tests": [Network((1,), clip=1.0, epochs=5)], "toys": 20, "seed": 1, "output": tmp_path}
+    tests = [Network((1,), clip=1.0, epochs=5)]
+    asked: dict[str, Any] = {"expected": 50, "tests": tests, "toys": 20, "seed": 1, "output": tmp_path}
     reference, data = rng.normal(size=(1200, 1)), rng.normal(size=(50, 1))
     lanner.compare(reference, data=data, **asked)
     monkeypatch.setattr("lanner.comparison.tests.network.neural_test.REVISION", trainer.REVISION + 1)
@@ -224,11 +225,11 @@ def test_a_clipping_tuned_for_another_network_is_tuned_again(tmp_path: Path) -> 
     first = 10**0.5
     other = {"clip": first, "mean": 4.0, "error": 1.0, "ks_p": 0.5, "toys": 4}  # four parameters: as good as can be
     (tmp_path / "clip.json").write_text(json.dumps({"tried": [other], "made_for": {}}))
-    prepared = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(pool, tmp_path)
+    prepared: Any = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(pool, tmp_path)
     tried = json.loads((tmp_path / "clip.json").read_text())["tried"]
     assert tried[0] != other
     assert prepared.test.clip in [one["clip"] for one in tried]
-    again = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(pool, tmp_path)
+    again: Any = Network((1,), tuning_toys=4, epochs=10, starts=1).prepare(pool, tmp_path)
     assert again.test.clip == prepared.test.clip
 
 
@@ -242,6 +243,6 @@ def test_a_clipping_tuned_for_other_sizes_is_tuned_again(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "wrong", [{"hidden": ()}, {"hidden": (0,)}, {"clip": 0.0}, {"starts": 0}, {"epochs": 0}, {"optimiser": "sgd"}]
 )
-def test_networks_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
+def test_networks_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         Network(**wrong)
