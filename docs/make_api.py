@@ -171,7 +171,7 @@ def _signature(thing: Any, called: str) -> str:
         if p.kind is p.KEYWORD_ONLY and not star:
             words.append("*")
         star |= p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
-        prefix = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        prefix = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         default = "" if p.default is p.empty else f"={re.sub(r' at 0x[0-9a-f]+', '', repr(p.default))}"
         words.append(f"{prefix}{p.name}{default}")
     line = f"{called}({', '.join(words)})"

@@ -55,3 +55,16 @@ def test_options_in_the_documentation_exist(page: Path) -> None:
     for line in re.findall(r"lanner \w+ .*", page.read_text()):
         for option in re.findall(r"(--[a-z-]+)", line):
             assert option in known | {"--help"}, option
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_modules_that_the_maps_name_exist(page: str) -> None:
+    files = [f"/{path.relative_to(ROOT)}" for path in (*ROOT.glob("src/**/*.*"), *ROOT.glob("tests/**/*.*"))]
+    for named in re.findall(r"`([\w./]+\.(?:py|pyi|json))`", (ROOT / page).read_text()):
+        assert any(path.endswith(f"/{named}") for path in files), named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_what_the_documentation_imports_can_be_imported(page: Path) -> None:
+    for line in re.findall(r"^from lanner[\w.]* import [\w, ]+$", page.read_text(), re.MULTILINE):
+        exec(line, {})
