@@ -22,7 +22,7 @@ def test_progress_is_told_with_the_name_of_the_stage(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
 
     def make(tell) -> dict[str, int]:
-        tell(1, 2)
+        tell("toys", 1, 2)
         return {}
 
     Stages(tmp_path, {}, lambda *told: seen.append(told)).run("a", make)

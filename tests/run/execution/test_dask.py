@@ -122,12 +122,21 @@ def test_a_worker_killed_in_the_middle_costs_nothing(samples, here, tmp_path):
             *samples,
             toys=TOYS,
             executor=lanner.Dask(client=client),
-            progress=lambda *told: threading.Thread(target=kill, args=told).start(),
+            progress=lambda done, total: threading.Thread(target=kill, args=(done, total)).start(),
             **options,
         )
         same_toys(here, found)
         assert killed
         assert not psutil.pid_exists(killed[0]) or psutil.Process(killed[0]).status() == psutil.STATUS_ZOMBIE
+
+
+def wait_for(port: int, seconds: float = 60.0) -> None:
+    """Until somebody listens: on a busy machine a scheduler takes longer to start than a client waits for it."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -159,6 +168,7 @@ def processes(tmp_path, *worker_options, scheduler_options=()):
         **quiet,
     )  # fmt: skip
     try:
+        wait_for(port)
         yield address, scheduler, worker
     finally:
         for process in (worker, scheduler):
