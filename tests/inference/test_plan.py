@@ -1,0 +1,140 @@
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lanner.errors import InputError
+from lanner.events import Sample
+from lanner.inference.plan import MIN_RATIO, Plan, choose_null, needs_trials, plan_one, plan_scales, upgraded
+from lanner.inference.resampling import room_for_data
+from lanner.inference.scales import deviation_of
+from lanner.model.loss import loss_by_name
+from lanner.settings import FitSettings
+from tests.conftest import exponential
+
+R, D = (Sample.of(x) for x in exponential(4000, 100, seed=1))
+
+
+def plan(reference: Sample = R, data: Sample | None = D, expected: float | None = 100.0, **settings: Any) -> Plan:
+    return plan_one(
+        reference, data, expected=expected, settings=FitSettings(**({"width": 0.5, "penalty": 1e-5} | settings))
+    )
+
+
+def test_the_room_for_a_toys_data_is_left() -> None:
+    assert plan().reference_size == 4000 - room_for_data(100.0, None)
+
+
+def test_the_reference_of_a_fit_can_be_smaller() -> None:
+    assert plan(reference_size=1000).reference_size == 1000
+    with pytest.raises(InputError, match="reference_size=3990: give from 2 to"):
+        plan(reference_size=3990)
+
+
+def test_a_reference_without_room_is_refused() -> None:
+    with pytest.raises(InputError, match="too few are left"):
+        plan(Sample(R.features[:200], R.names))
+
+
+def test_hit_or_miss_takes_more_room_the_more_weights_differ() -> None:
+    even, uneven = (Sample(R.features, R.names, w) for w in (np.ones(4000), np.linspace(0.5, 1.5, 4000)))
+    assert plan(uneven).n_hit_or_miss > plan(even).n_hit_or_miss > 100
+    assert plan().n_hit_or_miss is None
+
+
+def test_toys_cannot_be_drawn_from_negative_weights() -> None:
+    weights = np.ones(4000)
+    weights[:3] = -1
+    with pytest.raises(InputError, match="3 reference events have negative weights"):
+        plan(Sample(R.features, R.names, weights))
+
+
+def test_the_shape_alone_fixes_the_number_of_data() -> None:
+    assert (plan(expected=None).fixed, plan(expected=None).expected) == (100, 100.0)
+    assert plan().fixed is None
+    with pytest.raises(InputError, match="expected=None"):
+        plan(data=None, expected=None)
+
+
+def test_a_permutation_learns_its_units_from_both_samples() -> None:
+    found = plan(null="permutation")
+    both = np.vstack([R.features, D.features])
+    np.testing.assert_allclose(found.units.shift, both.mean(axis=0))
+    np.testing.assert_allclose(plan().units.shift, R.features.mean(axis=0))
+
+
+def test_weights_are_not_relabelled() -> None:
+    with pytest.raises(InputError, match="the reference has event weights"):
+        plan(Sample(R.features, R.names, np.ones(4000)), null="permutation")
+
+
+def test_centres_come_from_the_reference_of_a_fit() -> None:
+    assert plan(centers=50).centers == 50
+    with pytest.raises(InputError, match="centers=4000: give from 1 to"):
+        plan(centers=4000)
+
+
+@pytest.mark.parametrize(("expected", "null"), [(4000 / MIN_RATIO, "reference"), (4001 / MIN_RATIO, "permutation")])
+def test_a_small_reference_is_permuted(expected: float, null: str) -> None:
+    found, why = choose_null(FitSettings(), R, D, expected)
+    assert found == null
+    assert bool(why) == (null == "permutation")
+
+
+def test_a_null_that_is_given_stays() -> None:
+    assert choose_null(FitSettings(null="reference"), R, D, 4000.0) == ("reference", ())
+
+
+def test_without_data_nothing_can_be_permuted() -> None:
+    assert choose_null(FitSettings(), R, None, 4000.0)[0] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("settings", "trials"),
+    [({}, False), ({"width": 0.5}, True), ({"width": 0.5, "penalty": 1e-6}, False),
+     ({"width": 0.5, "statistic": "score"}, False)],
+)  # fmt: skip
+def test_trial_fits_are_for_a_penalty_that_no_rule_gives(settings: dict[str, Any], trials: bool) -> None:
+    assert needs_trials(FitSettings(**settings)) == trials
+
+
+def test_scales_are_all_pairs_of_widths_and_penalties() -> None:
+    plans = plan_scales(R, D, expected=100.0, settings=FitSettings())
+    assert len({p.width for p in plans}) == 4
+    sizes = {round(deviation_of(p.penalty, events=p.events_per_fit, loss=loss_by_name(p.loss)), 6) for p in plans}
+    assert sizes == {0.2, 0.7, 2.0}
+    assert len({(p.width, p.penalty) for p in plans}) == len(plans) == 12
+
+
+def test_what_is_given_is_the_only_scale() -> None:
+    (only,) = plan_scales(R, D, expected=100.0, settings=FitSettings(width=0.5, penalty=1e-5))
+    assert (only.width, only.penalty, only.statistic) == (0.5, 1e-5, "likelihood-ratio")
+
+
+def test_a_plan_survives_json() -> None:
+    first = plan(centers=None)
+    again = Plan.from_dict(json.loads(json.dumps(first.to_dict())))
+    assert again.to_dict() == first.to_dict()
+    assert again.chosen == first.chosen != ()
+
+
+def test_toys_do_not_depend_on_how_they_are_combined_or_on_why() -> None:
+    first = plan()
+    other = replace(first, combination="product", chosen=())
+    assert other.toy_settings() == first.toy_settings()
+    assert replace(first, seed=2).toy_settings() != first.toy_settings()
+
+
+def test_a_setting_at_its_default_is_not_part_of_what_toys_depend_on() -> None:
+    assert "loss" not in plan().toy_settings()
+    assert plan(loss="extended").toy_settings()["loss"] == "extended"
+
+
+def test_the_names_of_the_last_format_are_still_read() -> None:
+    now = plan(statistic="score").to_dict()
+    last = {k: v for k, v in now.items() if k not in ("n_held_out", "n_hit_or_miss", "units")}
+    last |= {"apart": now["n_held_out"], "source": now["n_hit_or_miss"], "scaling": now["units"]}
+    again = Plan.from_dict(upgraded(last))
+    assert again.to_dict() | {"chosen": ()} == now | {"chosen": ()}
