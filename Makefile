@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
 
-.PHONY: demo test test-full golden lint docs bench bench-full study format clean
+.PHONY: demo test test-full golden lint docs bench bench-full study format hooks clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -19,7 +19,9 @@ demo: $(READY)
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test: lint $(TORCH)
-	$(PYTEST) -m "not full"
+	$(PYTEST) -m "not full" --cov --cov-report=
+	@echo "Least covered modules, and the total:"
+	@$(BIN)/coverage report --sort cover | sed -n '3,12p;$$p'
 
 test-full: lint $(TORCH)
 	$(PYTEST)
@@ -53,6 +55,10 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The quick checks of .pre-commit-config.yaml before each commit, mypy before each push.
+hooks: $(READY)
+	$(BIN)/pre-commit install
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Lanner needs Python 3.11 or newer; give one as PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
@@ -66,4 +72,4 @@ $(TORCH): $(READY)
 	touch $(TORCH)
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,6 +13,7 @@ from lanner.settings import FitSettings
 from tests.conftest import Dense, shaped
 
 EVENTS = shaped(2, 400)
+CLOSELY: dict[str, Any] = {"precision": "double", "tolerance": 1e-8}
 CENTERS = EVENTS[::20]
 EXPECTED, PENALTY, KERNEL = 80.0, 1e-4, GaussianKernel(1.5)
 ROLES = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [320, 80])
@@ -27,7 +28,7 @@ def fit(penalties: tuple[float, ...] = (PENALTY,), **settings: Any) -> SingleFit
         expected=EXPECTED,
         kernel=KERNEL,
         candidates=CENTERS,
-        settings=FitSettings(**({"precision": "double", "tolerance": 1e-8} | settings)),
+        settings=FitSettings(**(CLOSELY | settings)),
         penalties=penalties,
         memory=10**8,
         rng=np.random.default_rng(1),
