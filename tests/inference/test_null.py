@@ -56,6 +56,6 @@ def test_few_toys_can_confirm_nothing() -> None:
 def test_a_tail_that_the_toys_do_not_look_like_is_not_trusted() -> None:
     for describes in (True, False):
         described = type("Tail", (FittedTail,), {"describes": describes})
-        tail = object.__new__(described)
+        tail: FittedTail = object.__new__(described)
         assert (replace(null(), tail=tail).trusted_tail is tail) == describes
     assert null().trusted_tail is None
