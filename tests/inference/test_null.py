@@ -7,7 +7,7 @@ from lanner.inference.null import LEAST_TOYS, Null
 from lanner.inference.tail import FittedTail
 from lanner.inference.weighted_chi2 import WeightedChi2
 
-LAW = WeightedChi2([1.0, 0.7, 0.4, 0.2])
+LAW = WeightedChi2(np.array([1.0, 0.7, 0.4, 0.2]))
 TOYS = LAW.rvs(400, np.random.default_rng(1))
 
 
@@ -56,6 +56,6 @@ def test_few_toys_can_confirm_nothing() -> None:
 def test_a_tail_that_the_toys_do_not_look_like_is_not_trusted() -> None:
     for describes in (True, False):
         described = type("Tail", (FittedTail,), {"describes": describes})
-        tail = described.__new__(described)
+        tail: FittedTail = object.__new__(described)
         assert (replace(null(), tail=tail).trusted_tail is tail) == describes
     assert null().trusted_tail is None

@@ -11,7 +11,8 @@ from tests.conftest import shaped
 def test_widths_go_in_equal_ratios_between_quantiles_of_the_distances(rng: np.random.Generator) -> None:
     events = shaped(2, 800)
     widths = ladder_of_widths(events, rng)
-    truth = np.geomspace(*np.quantile(pdist(events), QUANTILES), 4)
+    fine, coarse = np.quantile(pdist(events), QUANTILES)
+    truth = np.geomspace(fine, coarse, 4)
     np.testing.assert_allclose(widths, truth, rtol=0.1)  # of some pairs, drawn at random
     np.testing.assert_allclose(np.diff(np.log(widths)), np.log(widths[-1] / widths[0]) / 3)
 

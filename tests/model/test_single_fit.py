@@ -18,6 +18,8 @@ EXPECTED, PENALTY, KERNEL = 80.0, 1e-4, GaussianKernel(1.5)
 ROLES = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [320, 80])
 V0, V1 = (ROLES == REFERENCE) * EXPECTED / 320, (ROLES == DATA) * 1.0
 
+CLOSELY: dict[str, Any] = {"precision": "double", "tolerance": 1e-8}
+
 
 def fit(penalties: tuple[float, ...] = (PENALTY,), **settings: Any) -> SingleFit:
     return fit_single(
@@ -27,7 +29,7 @@ def fit(penalties: tuple[float, ...] = (PENALTY,), **settings: Any) -> SingleFit
         expected=EXPECTED,
         kernel=KERNEL,
         candidates=CENTERS,
-        settings=FitSettings(**({"precision": "double", "tolerance": 1e-8} | settings)),
+        settings=FitSettings(**(CLOSELY | settings)),
         penalties=penalties,
         memory=10**8,
         rng=np.random.default_rng(1),

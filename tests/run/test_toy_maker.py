@@ -88,7 +88,13 @@ def test_a_batch_that_another_run_has_finished_is_read(tmp_path: Path) -> None:
     other = Squares()
     solution = other(None, range(4, 8), None)[0]
     store.write(
-        Batch(4, solution.statistic[None], solution.converged[None], solution.iterations[None], np.empty((3, 0)))
+        Batch(
+            4,
+            solution.statistic[None],
+            solution.converged[None],
+            solution.iterations[None],
+            np.empty((3, 0), np.float32),
+        )
     )
     made = ours.first(8)
     assert task.asked == [0, 1, 2, 3]

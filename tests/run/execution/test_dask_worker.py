@@ -70,7 +70,7 @@ def test_they_go_when_the_search_has_ended() -> None:
     recipe = Recipe()
     made = bench(recipe)
     made.prepare()
-    made.teardown(None)  # type: ignore[arg-type]
+    made.teardown(None)
     made.prepare()
     assert len(recipe.budgets) == 2
 
@@ -122,7 +122,7 @@ def test_any_other_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_messages_about_progress_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = [0.0], []
-    monkeypatch.setattr(dask_worker.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(dask_worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
     worker = SimpleNamespace(log_event=lambda topic, message: sent.append((topic, message)))
     tell = dask_worker._Messages(worker, "name", 40)  # type: ignore[arg-type]
     tell(3)

@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def test_a_batch_holds_the_toys_from_its_first_on() -> None:
 
 
 def test_every_scale_is_a_row() -> None:
-    batch = make_batch(lambda *a: numbers(*a, scales=3), 1, 0, 2, None)
+    batch = make_batch(partial(numbers, scales=3), 1, 0, 2, None)
     assert batch.statistic.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert batch.coefficients.size == 0  # which scale will be shown is not known yet
 
