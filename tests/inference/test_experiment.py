@@ -20,8 +20,14 @@ def generator(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def prepared(data: Sample | None = D, make_events: Any = None, **settings: Any) -> Experiment:
-    how: dict[str, Any] = {"width": 0.5, "penalty": 1e-5, "centers": 40, "precision": "double", "tolerance": 1e-8}
-    plan = plan_one(R, data, expected=100.0, settings=FitSettings(**how | settings))
+    how: dict[str, Any] = {
+        "width": 0.5,
+        "penalty": 1e-5,
+        "centers": 40,
+        "precision": "double",
+        "tolerance": 1e-8,
+    } | settings
+    plan = plan_one(R, data, expected=100.0, settings=FitSettings(**how))
     return Experiment.prepare(plan, R, data, memory=MEMORY, make_events=make_events)
 
 

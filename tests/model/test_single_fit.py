@@ -19,6 +19,8 @@ EXPECTED, PENALTY, KERNEL = 80.0, 1e-4, GaussianKernel(1.5)
 ROLES = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [320, 80])
 V0, V1 = (ROLES == REFERENCE) * EXPECTED / 320, (ROLES == DATA) * 1.0
 
+CLOSELY: dict[str, Any] = {"precision": "double", "tolerance": 1e-8}
+
 
 def fit(penalties: tuple[float, ...] = (PENALTY,), **settings: Any) -> SingleFit:
     return fit_single(

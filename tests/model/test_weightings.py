@@ -26,7 +26,7 @@ def test_several_draws_are_columns() -> None:
 
 def test_every_reference_adds_up_to_the_expected_number() -> None:
     v0, v1 = Weightings.of(ROLES, expected=10.0).block(slice(None), DOUBLE)
-    np.testing.assert_allclose(v0, np.array([[5, 0], [5, 10 / 3], [0, 10 / 3], [0, 10 / 3]]))
+    np.testing.assert_allclose(3 * v0, [[15, 0], [15, 10], [0, 10], [0, 10]])
     np.testing.assert_array_equal(v1, [[0, 1], [0, 0], [1, 0], [0, 0]])
 
 

@@ -211,7 +211,8 @@ def split_names(text: str) -> tuple[str, ...]:
     parts, depth, quoted = [""], 0, False
     for character in text:
         quoted ^= character == "`"
-        depth += (character == "(") - (character == ")")
+        if not quoted:  # a quoted name may hold one parenthesis of a pair
+            depth += (character == "(") - (character == ")")
         if character == "," and depth == 0 and not quoted:
             parts.append("")
         else:
