@@ -57,7 +57,7 @@ class Final:
 
     def seen(self) -> Vectors:
         """The rest, as far as the calorimeters reach."""
-        return self.rest[np.abs(self.rest.eta) < CALORIMETER]
+        return self.rest[np.abs(_eta(self.rest)) < CALORIMETER]
 
 
 def _dressed(leptons: Vectors, photons: Vectors) -> tuple[Vectors, Vectors]:
@@ -66,11 +66,24 @@ def _dressed(leptons: Vectors, photons: Vectors) -> tuple[Vectors, Vectors]:
 
     electrons = leptons[np.abs(leptons.id) == ELECTRON]
     lepton, photon = ak.unzip(ak.cartesian([electrons, photons], nested=True))
-    dressed = electrons + ak.sum(photon[lepton.deltaR(photon) < DRESSING], axis=2)
+    dressed = electrons + ak.sum(photon[_distance(lepton, photon) < DRESSING], axis=2)
     dressed["id"] = electrons.id
     photon, lepton = ak.unzip(ak.cartesian([photons, electrons], nested=True))
-    left = photons[~ak.any(lepton.deltaR(photon) < DRESSING, axis=2)]
+    left = photons[~ak.any(_distance(lepton, photon) < DRESSING, axis=2)]
     return ak.concatenate([dressed, leptons[np.abs(leptons.id) == MUON]], axis=1), left
+
+
+def _eta(p: Vectors) -> Any:
+    """The pseudorapidity, which is finite for particles that Pythia makes with no momentum but rounding errors.
+
+    With `eta` of `vector`, other ones of these would be added to electrons, and change their last digits.
+    """
+    return np.arcsinh(p.z / np.maximum(np.hypot(p.x, p.y), 1e-12))
+
+
+def _distance(a: Vectors, b: Vectors) -> Any:
+    """The square root of deta^2 + dphi^2."""
+    return np.hypot(_eta(a) - _eta(b), a.deltaphi(b))
 
 
 def _among(code: Any, codes: tuple[int, ...]) -> Any:
