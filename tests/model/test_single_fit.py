@@ -13,7 +13,6 @@ from lanner.settings import FitSettings
 from tests.conftest import Dense, shaped
 
 EVENTS = shaped(2, 400)
-CLOSELY: dict[str, Any] = {"precision": "double", "tolerance": 1e-8}
 CENTERS = EVENTS[::20]
 EXPECTED, PENALTY, KERNEL = 80.0, 1e-4, GaussianKernel(1.5)
 ROLES = np.repeat(np.array([REFERENCE, DATA], dtype=np.int8), [320, 80])
