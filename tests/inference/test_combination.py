@@ -6,7 +6,7 @@ from scipy import stats
 
 from lanner.errors import InputError
 from lanner.inference.analytic import LawMoments
-from lanner.inference.combination import COMBINATIONS, Combination, PMap, frozen_toys
+from lanner.inference.combination import COMBINATIONS, Combination, PMap, number_of_map_toys
 from lanner.inference.significance import z_of_log_p
 from lanner.inference.weighted_chi2 import WeightedChi2
 
@@ -78,4 +78,4 @@ def test_too_few_toys_and_unknown_kinds_are_refused(rng: np.random.Generator) ->
         Combination.freeze("smallest", LAWS, draw(19, rng))
     with pytest.raises(InputError, match="choose one of 'smallest'"):
         Combination.freeze("best", LAWS, draw(100, rng))
-    assert frozen_toys(60) == 20
+    assert number_of_map_toys(60) == 20

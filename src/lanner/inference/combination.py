@@ -1,6 +1,6 @@
 """One p-value from several scales.
 
-Each scale's statistic is mapped to a p-value by a smooth function that is frozen on a first set of toys: the
+Each scale's statistic is mapped to a p-value by a smooth function that is learned on a first set of toys: the
 analytic null of that scale, moved to the toys' mean and stretched to their spread. The p-values of an experiment
 are combined into one number, and that number is calibrated on a second set of toys, which had no part in the map.
 So the final p-value is as valid as one of a single statistic, whatever the map is like; a good map only makes the
@@ -34,20 +34,20 @@ _COMBINE: dict[str, Callable[[Array], Array]] = {
     "average": lambda log_p: np.log(len(log_p)) - logsumexp(log_p, axis=0),
 }
 COMBINATIONS = tuple(_COMBINE)
-MIN_FROZEN = 20  # toys, for a mean and a spread that mean anything
+MIN_MAP_TOYS = 20  # toys, for a mean and a spread that mean anything
 # On 500 the spread of a scale is known to 3 %, its tail at 4 sigma to a factor of 2 to 3, and a scale with an unlucky
 # map crowds out the others (measured in 1-D: up to 0.2 sigma); from 1000 on nothing more is gained.
-MOST_FROZEN = 2000
-_FROZEN_SHARE = 1 / 3
+MOST_MAP_TOYS = 2000
+_MAP_SHARE = 1 / 3
 
 
-def frozen_toys(toys: int) -> int:
+def number_of_map_toys(toys: int) -> int:
     """How many of the toys freeze the map: a third, and no more than suffice.
 
-    >>> frozen_toys(300), frozen_toys(100_000)
+    >>> number_of_map_toys(300), number_of_map_toys(100_000)
     (100, 2000)
     """
-    return min(int(toys * _FROZEN_SHARE), MOST_FROZEN)
+    return min(int(toys * _MAP_SHARE), MOST_MAP_TOYS)
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class PMap:
     def freeze(cls, law: LawMoments, toys: Array) -> PMap:
         """The shape from the law, place and size from the toys."""
         finite = toys[np.isfinite(toys)]
-        if len(finite) < MIN_FROZEN:
+        if len(finite) < MIN_MAP_TOYS:
             raise InputError(
-                f"{len(finite)} toys are too few to compare scales by, which takes {MIN_FROZEN}: make at least "
-                f"{int(np.ceil(MIN_FROZEN / _FROZEN_SHARE))} toys, or give width= for a single scale"
+                f"{len(finite)} toys are too few to compare scales by, which takes {MIN_MAP_TOYS}: make at least "
+                f"{int(np.ceil(MIN_MAP_TOYS / _MAP_SHARE))} toys, or give width= for a single scale"
             )
         spread = float(finite.std(ddof=1))
         return cls(float(finite.mean()), spread if spread > 0 else law.std, law.skewness)

@@ -28,7 +28,7 @@ from lanner.comparison.tests.supervised import KnownRatio
 from lanner.comparison.toy_pool import NullToys, SignalToys
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.inference.combination import COMBINATIONS, frozen_toys
+from lanner.inference.combination import COMBINATIONS, number_of_map_toys
 from lanner.inference.significance import empirical_z
 from lanner.paper.datasets.library import Library
 from lanner.paper.settings import paper_settings
@@ -162,7 +162,7 @@ def _own_rows(runner: SearchRunner, signals: Sequence[Signal], toys: int, experi
         return [row("single", null.statistics[0], [m.statistics[0] for m in made])]
     rows = []
     for kind in COMBINATIONS:
-        how = Combiner.of(ready.ladder, kind, null, frozen_toys(null.statistics.shape[1]))
+        how = Combiner.of(ready.ladder, kind, null, number_of_map_toys(null.statistics.shape[1]))
         rows.append(row(kind, how.null_statistics(null), [how.statistic(m.statistics) for m in made]))
     for k, plan in enumerate(plans):
         label = f"width {plan.width:.3g}, penalty {plan.penalty:.2g}"

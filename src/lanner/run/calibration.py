@@ -15,7 +15,7 @@ from lanner._util.progress import as_progress
 from lanner._util.warnings import collected_warnings
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
-from lanner.inference.combination import frozen_toys
+from lanner.inference.combination import number_of_map_toys
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import Plan, upgraded
 from lanner.model.fit import MIN_DATA
@@ -265,6 +265,6 @@ def apply(
         data = match_columns(calibration.reference, checked_sample(data, "data", MIN_DATA))
         check_count(plan, len(data))
         recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
-        judge = Evaluation(recipe.prepare(memory_budget(memory)), plan.combination)
-        result = judge.result(calibration.toys, frozen_toys(len(calibration)))
+        evaluation = Evaluation(recipe.prepare(memory_budget(memory)), plan.combination)
+        result = evaluation.result(calibration.toys, number_of_map_toys(len(calibration)))
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)

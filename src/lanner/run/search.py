@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from lanner._util.progress import as_progress, part_of
 from lanner._util.warnings import collected_warnings
 from lanner.errors import LannerWarning
-from lanner.inference.combination import MIN_FROZEN, frozen_toys
+from lanner.inference.combination import MIN_MAP_TOYS, number_of_map_toys
 from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import Stopping
 from lanner.run.evaluate import Evaluation
@@ -126,11 +126,11 @@ def search(
                 events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features])),
                 toys=number,
             )
-            judge = Evaluation(workers.prepared, fit.combination)
+            evaluation = Evaluation(workers.prepared, fit.combination)
             if stopping is None:
-                result = judge.result(maker.first(number, told), frozen_toys(number))
+                result = evaluation.result(maker.first(number, told), number_of_map_toys(number))
             else:
-                result = _until(stopping, judge, maker, told)
+                result = _until(stopping, evaluation, maker, told)
                 if until_z is not None and not result.empirical.sequential:
                     _say_what_is_missing(until_z, p_precision, stopping.toys)
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
@@ -146,13 +146,13 @@ def _say_what_is_missing(z: float, precision: float, toys: int) -> None:
         )
 
 
-def _until(stopping: Stopping, judge: Evaluation, maker: ToyMaker, progress: Progress | None) -> SearchResult:
+def _until(stopping: Stopping, evaluation: Evaluation, maker: ToyMaker, progress: Progress | None) -> SearchResult:
     """Toys until the p-value is known well enough."""
-    frozen = 0 if len(judge.ladder.scales) == 1 else max(MIN_FROZEN, frozen_toys(stopping.toys))
-    total = frozen + stopping.toys
-    toys = frozen + min(_FIRST_LOOK, stopping.toys)
+    n_map_toys = 0 if len(evaluation.ladder.scales) == 1 else max(MIN_MAP_TOYS, number_of_map_toys(stopping.toys))
+    total = n_map_toys + stopping.toys
+    toys = n_map_toys + min(_FIRST_LOOK, stopping.toys)
     while True:
         made = maker.first(toys, part_of(progress, 0, total))
-        if toys >= total or judge.is_known(made, frozen, stopping):
-            return judge.result(made, frozen, stopping)
+        if toys >= total or evaluation.is_known(made, n_map_toys, stopping):
+            return evaluation.result(made, n_map_toys, stopping)
         toys = min(2 * toys, total)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lanner.comparison.protocol import Prepared, Statistics
 from lanner.comparison.toy_pool import ToyPool
-from lanner.inference.combination import frozen_toys
+from lanner.inference.combination import number_of_map_toys
 from lanner.inference.multiscale import Ladder, Recipe
 from lanner.inference.plan import Plan
 from lanner.model.weightings import Draw
@@ -82,4 +82,4 @@ class PreparedKernel:
 
     def combiner(self, null: ToyRun) -> Combiner:  # noqa: D102
         kind = self.ladder.first.plan.combination
-        return Combiner.of(self.ladder, kind, null, frozen_toys(null.statistics.shape[1]))
+        return Combiner.of(self.ladder, kind, null, number_of_map_toys(null.statistics.shape[1]))
