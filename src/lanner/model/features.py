@@ -52,7 +52,7 @@ class Features(Protocol):
 
     @property
     def storage(self) -> str:
-        """ "stored" or "streamed"."""
+        """How features are kept: "stored" or "streamed"."""
 
     @property
     def max_rows(self) -> int:

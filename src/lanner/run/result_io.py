@@ -191,7 +191,7 @@ def _law(law: Extrapolation | None) -> Any:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has neither NaN nor infinity: None. (Z is minus infinity where every toy exceeds t.)"""
+    """The value with None for NaN and infinity, which JSON lacks. (Z is minus infinity where every toy exceeds t)."""
     if isinstance(value, dict):
         return {name: _finite(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

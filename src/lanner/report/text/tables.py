@@ -84,7 +84,7 @@ def tuning_tables(source: Any) -> dict[str, Table]:
 
 
 def cell(value: Any) -> str:
-    """Any value in a few"""
+    """Any value in a few words."""
     if value is None:
         return "none"
     if isinstance(value, bool | np.bool_):
