@@ -15,8 +15,8 @@ demo: $(READY)
 	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --seed 1 \
 		--output demo/search
 
-# Several files of tests at a time, each on one thread; three of them keep two cores busy while some wait for others.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile
+# Several files of tests at a time, each on one thread.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test: lint $(TORCH)
 	$(PYTEST) -m "not full" --cov --cov-report=
