@@ -24,7 +24,7 @@ from lanner.inference.significance import empirical_z
 from lanner.model.backend import arrays_on
 from lanner.model.fit import check_expected
 from lanner.run.execution.local import Executor
-from lanner.run.prepare import SCORE_TOYS, TOYS, check_strengths
+from lanner.run.prepare import check_strengths, default_toys
 from lanner.run.toy_maker import open_store
 from lanner.run.toy_store import ToyStore
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
@@ -278,7 +278,7 @@ def power(
     )
     assert runner.pool.other is not None
     check_strengths(signal_events, len(runner.pool.other))
-    number = (SCORE_TOYS if runner.pool.plan.statistic == "score" else TOYS) if toys is None else checked("toys", toys)
+    number = default_toys(runner.pool.plan) if toys is None else checked("toys", toys)
     experiments = checked("experiments", experiments)
     work = number + experiments * len(signal_events)
 

@@ -39,7 +39,12 @@ class Job:
     @property
     def toys(self) -> int:
         """How many null toys, if nobody says."""
-        return SCORE_TOYS if all(p.statistic == "score" for p in self.plans) else TOYS
+        return default_toys(self.plans[0])
+
+
+def default_toys(plan: Plan) -> int:
+    """How many null toys, if nobody says: more where a toy needs no fit. All scales of a search have one statistic."""
+    return SCORE_TOYS if plan.statistic == "score" else TOYS
 
 
 def prepare(
@@ -114,10 +119,10 @@ def checked_sample(source: Any, label: str, least: int) -> Sample:
     return sample
 
 
-def check_strengths(signal_events: Sequence[float], available: int, *, least: float = 0.0) -> None:
+def check_strengths(signal_events: Sequence[float], available: int) -> None:
     """Refuse numbers of signal events that are none, or that a signal sample is too small for."""
     largest = max(signal_events, default=0.0)
-    if not signal_events or min(signal_events) < least or largest + 5 * largest**0.5 > available:
+    if not signal_events or min(signal_events) < 0 or largest + 5 * largest**0.5 > available:
         raise InputError(
             f"signal_events={[float(s) for s in signal_events]!r}: give strengths well below the {available} events of "
             "the signal"
