@@ -15,8 +15,8 @@ demo: $(READY)
 	$(BIN)/lanner search --reference demo/reference.parquet --data demo/data.parquet --expected 2000 --seed 1 \
 		--output demo/search
 
-# Several files of tests at a time, each on one thread.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+# A test process on each core, each on one thread; one that has run out of tests takes some from the others.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test: lint $(TORCH)
 	$(PYTEST) -m "not full" --cov --cov-report=
