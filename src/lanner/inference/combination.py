@@ -1,10 +1,11 @@
 """One p-value from several scales.
 
-Each scale's statistic is mapped to a p-value by a smooth function that is learned on a first set of toys: the
-analytic null of that scale, moved to the toys' mean and stretched to their spread. The p-values of an experiment
-are combined into one number, and that number is calibrated on a second set of toys, which had no part in the map.
-So the final p-value is as valid as one of a single statistic, whatever the map is like; a good map only makes the
-scales comparable.
+Each scale's statistic is mapped to a p-value by a smooth function that is learned on a first set of toys: a gamma law
+with their mean, spread and skewness. The analytic null knows a skewness too, but where few events are expected counts
+make the tail heavier than it says, and a scale whose map is too light drowns the others; so its skewness only steadies
+that of few toys. The p-values of an experiment are combined into one number, and that number is calibrated on a second
+set of toys, which had no part in the map. So the final p-value is as valid as one of a single statistic, whatever the
+map is like; a good map only makes the scales comparable.
 
 The combined statistic is minus the logarithm of
 
@@ -36,16 +37,18 @@ _COMBINE: dict[str, Callable[[Array], Array]] = {
 COMBINATIONS = tuple(_COMBINE)
 MIN_MAP_TOYS = 20  # toys, for a mean and a spread that mean anything
 # On 500 the spread of a scale is known to 3 %, its tail at 4 sigma to a factor of 2 to 3, and a scale with an unlucky
-# map crowds out the others (measured in 1-D: up to 0.2 sigma); from 1000 on nothing more is gained.
-MOST_MAP_TOYS = 2000
+# map crowds out the others (measured in 1-D: up to 0.2 sigma); from 2000 on little more is gained.
+MOST_MAP_TOYS = 5000
 _MAP_SHARE = 1 / 3
+_LAW_TOYS = 100  # toys that the skewness of the analytic null is worth
+_SKEWNESS = (0.02, 6.0)  # of maps: from all but a Gaussian to a tail far heavier than an exponential's
 
 
 def number_of_map_toys(toys: int) -> int:
     """How many of the toys freeze the map: a third, and no more than suffice.
 
     >>> number_of_map_toys(300), number_of_map_toys(100_000)
-    (100, 2000)
+    (100, 5000)
     """
     return min(int(toys * _MAP_SHARE), MOST_MAP_TOYS)
 
@@ -54,7 +57,7 @@ def number_of_map_toys(toys: int) -> int:
 class PMap:
     """A scale's statistic as the logarithm of a p-value: monotone, smooth, the same for toys and data.
 
-    A gamma distribution with the skewness of the analytic null and the mean and spread of some toys.
+    A gamma distribution with the mean, spread and skewness of some toys.
     """
 
     mean: float
@@ -63,15 +66,19 @@ class PMap:
 
     @classmethod
     def freeze(cls, law: LawMoments, toys: Array) -> PMap:
-        """The shape from the law, place and size from the toys."""
+        """Place, size and shape from the toys, the latter steadied by the law's."""
         finite = toys[np.isfinite(toys)]
         if len(finite) < MIN_MAP_TOYS:
             raise InputError(
                 f"{len(finite)} toys are too few to compare scales by, which takes {MIN_MAP_TOYS}: make at least "
                 f"{int(np.ceil(MIN_MAP_TOYS / _MAP_SHARE))} toys, or give width= for a single scale"
             )
-        spread = float(finite.std(ddof=1))
-        return cls(float(finite.mean()), spread if spread > 0 else law.std, law.skewness)
+        mean, spread = float(finite.mean()), float(finite.std(ddof=1))
+        if not spread > 0:
+            return cls(mean, law.std, law.skewness)
+        own = float(np.mean(((finite - mean) / spread) ** 3))
+        skewness = (len(finite) * own + _LAW_TOYS * law.skewness) / (len(finite) + _LAW_TOYS)
+        return cls(mean, spread, float(np.clip(skewness, *_SKEWNESS)))
 
     def __call__(self, t: Array) -> Array:
         """log p of each t; not a number where t is not."""
@@ -84,17 +91,20 @@ class Combination:
     """How the statistics of several scales, (scales, n), become one."""
 
     kind: str
-    maps: tuple[PMap, ...]
+    maps: tuple[PMap | None, ...]  # None: the statistic is minus the logarithm of a p-value already
 
     @classmethod
-    def freeze(cls, kind: str, laws: Sequence[LawMoments], toys: Array) -> Combination:
-        """Freeze the maps on toys (scales, n) that are not used again."""
+    def freeze(cls, kind: str, laws: Sequence[LawMoments | None], toys: Array) -> Combination:
+        """Freeze the maps on toys (scales, n) that are not used again; a statistic without a law is a -log p itself."""
         check_combination(kind)
-        return cls(kind, tuple(PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True)))
+        return cls(
+            kind, tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True))
+        )
 
     def log_p(self, t: Array) -> Array:
         """log p at each scale, before the calibration of their combination."""
-        return np.stack([to_p(row) for to_p, row in zip(self.maps, np.atleast_2d(t), strict=True)])
+        rows = zip(self.maps, np.atleast_2d(t), strict=True)
+        return np.stack([-row if to_p is None else to_p(row) for to_p, row in rows])
 
     def __call__(self, t: Array) -> Array:
         """The combined statistic of each column: large where the scales are extreme."""

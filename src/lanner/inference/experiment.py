@@ -15,6 +15,7 @@ from lanner.inference.analytic import FitOfLaw, LawMoments, analytic_law, analyt
 from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme, WeightedReferenceScheme, draw_size
 from lanner.inference.seeds import Stream, rng_of
+from lanner.inference.terms import BEYOND
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
@@ -22,14 +23,18 @@ from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name, null_curvature
 from lanner.model.nystrom import Basis, choose_pivots, trace_tolerance
 from lanner.model.objective import Problem, Solution
+from lanner.model.parallel import blocks
 from lanner.model.pool import Pool
 from lanner.model.ratio import LearnedRatio, settings_of_ratio
-from lanner.model.score import weighted_difference
+from lanner.model.score import Rotated, weighted_difference
 from lanner.model.solvers.batched_newton import minimise
+from lanner.model.splits import Splits
 from lanner.model.weightings import DATA, REFERENCE, Draw, Weightings, roles_of
 from lanner.typing import Array, ToysEnded
 
 KEPT = 100  # score toys of a batch whose coefficients are computed
+# Reference events out of reach become further pivots where they are few, and where it is cheap to look for them.
+_MOST_ISOLATED, _CHEAP, _ROWS = 100, 10**8, 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,7 @@ class Experiment:
         rng = rng_of(plan.seed, Stream.CENTERS)
         scheme: Scheme
         null_rows = len(reference)
-        shaping = None
+        splits = None
         if plan.null == "permutation":
             null_rows = len(events)
             candidates = events[rng.choice(len(events), plan.centers, replace=False)]
@@ -89,9 +94,14 @@ class Experiment:
             scheme = _reference_scheme(plan, reference, data_size, np.empty(0, dtype=np.intp))
         else:
             scheme = reference_scheme(plan, reference, data_size)
-            candidates = events[scheme.held_out[: plan.centers]]
-            shaping = scheme.held_out if plan.n_held_out is not None else None
-        basis = _basis(plan, candidates, memory)
+            centers = centers_of(plan, reference)
+            candidates, splits = events[centers], scheme.splits
+        basis, pivot_rows = _basis(plan, candidates, memory), None
+        if plan.null == "reference" and not plan.centers_barred:
+            pivot_rows = centers[basis.chosen]
+            if len(reference) * basis.rank <= _CHEAP:
+                basis, isolated = _with_isolated(basis, events, len(reference))
+                pivot_rows = np.concatenate([pivot_rows, isolated])
         weights = None
         if reference.weights is not None:
             weights = np.concatenate([reference.weights, np.ones(data_size)])
@@ -106,7 +116,8 @@ class Experiment:
             memory=memory,
             weights=weights,
             null_rows=null_rows,
-            shaping=shaping,
+            splits=splits,
+            pivot_rows=pivot_rows,
             arrays=arrays,
         )
         return cls(plan, pool, scheme, reference, data, make_events)
@@ -145,12 +156,16 @@ class Experiment:
             return replace(self, plan=plan)
         return replace(self, plan=plan, pool=self.pool.at_penalty(plan.penalty, plan.events_per_fit))
 
-    def score(self, rotated: Array, progress: ToysEnded | None = None) -> Solution:
+    def score(self, rotated: Rotated, progress: ToysEnded | None = None) -> Solution:
         """The score statistic of the differences u that `Pool.differences` gives."""
-        made = self.pool.score.solution(rotated, self._rho(), kept=KEPT)
+        made = self.pool.scores.solution(rotated, self._rho(), kept=KEPT)
         if progress is not None:
-            progress(rotated.shape[1])
+            progress(len(made.statistic))
         return made
+
+    def score_by_split(self, rotated: Rotated) -> Array:
+        """The score statistic by each split of the reference, (splits, B)."""
+        return self.pool.scores.by_split(rotated, self._rho())
 
     def generate(self, i: int) -> GeneratedToy:
         """A toy whose data and reference are both new."""
@@ -169,9 +184,13 @@ class Experiment:
         if features is None:
             features = self.features_of(toy)
         if plan.statistic == "score":
-            return self.score(self.pool.score.rotate(weighted_difference(features, toy.weightings)), progress)
+            return self.score(self.rotated(features, toy), progress)
         problem = Problem(features, toy.weightings, self.pool.loss, plan.penalty * toy.weightings.events)
         return minimise(problem, self.pool.shared, plan, progress=progress)
+
+    def rotated(self, features: Features, toy: GeneratedToy) -> Rotated:
+        """u of a generated toy along the eigenvectors."""
+        return self.pool.scores.rotate(weighted_difference(features, toy.weightings), [None] * len(toy.weightings))
 
     def features_of(self, toy: GeneratedToy) -> Features:
         """The features of a generated toy's events."""
@@ -249,14 +268,42 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
     )
 
 
+def _with_isolated(basis: Basis, events: ScaledRows, reference: int) -> tuple[Basis, NDArray[np.intp]]:
+    """The basis with the few reference events as further pivots that it does not reach, such as rare categories.
+
+    Whether such an event is among the centres would otherwise be a matter of the seed. A toy that has it among its data
+    is not helped: it then counts as if it were no pivot.
+    """
+    residuals = np.empty(reference)
+    for rows in blocks(reference, _ROWS):
+        phi = basis.features(events[rows])
+        residuals[rows] = 1.0 - np.einsum("ij,ij->i", phi, phi)
+    isolated = np.flatnonzero(residuals > BEYOND)
+    if not 0 < len(isolated) <= _MOST_ISOLATED:
+        return basis, np.empty(0, dtype=np.intp)
+    extended, chosen = basis.extended(events[isolated], least=BEYOND)
+    return extended, isolated[chosen]
+
+
+def centers_of(plan: Plan, reference: Sample) -> NDArray[np.intp]:
+    """The reference events that are candidate centres, in random order."""
+    return rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))[: plan.centers]
+
+
 def reference_scheme(plan: Plan, reference: Sample, data_size: int) -> ReferenceScheme:
-    """The toys of the paper's null, some reference events set apart to shape the test, candidate centres first."""
+    """The toys of the paper's null: the centres are held out where they are barred, the rest is split for moments."""
     rows = rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))
-    return _reference_scheme(plan, reference, data_size, rows[: plan.n_held_out or plan.centers])
+    barred = plan.centers if plan.centers_barred else 0
+    splits = None
+    if plan.moment_blocks is not None:
+        splits = Splits.of(rows[barred:], rows[:barred], len(reference), plan.moment_blocks)
+    return _reference_scheme(plan, reference, data_size, rows[:barred], splits)
 
 
-def _reference_scheme(plan: Plan, reference: Sample, data_size: int, held_out: NDArray[np.intp]) -> ReferenceScheme:
-    sizes = (len(reference), data_size, plan.expected, plan.fixed, plan.reference_size, held_out, plan.seed)
+def _reference_scheme(
+    plan: Plan, reference: Sample, data_size: int, held_out: NDArray[np.intp], splits: Splits | None = None
+) -> ReferenceScheme:
+    sizes = (len(reference), data_size, plan.expected, plan.fixed, plan.reference_size, held_out, plan.seed, splits)
     if reference.weights is None or plan.null == "generator":
         return ReferenceScheme(*sizes)
     assert plan.n_hit_or_miss is not None

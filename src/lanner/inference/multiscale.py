@@ -12,12 +12,15 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.inference.experiment import Experiment, GeneratedToy
 from lanner.inference.plan import EventGenerator, Plan
+from lanner.inference.resampling import ReferenceScheme
+from lanner.inference.terms import CountTerm, ReachTerm
 from lanner.model.backend import NUMPY, Arrays, arrays_on
+from lanner.model.features import residuals_of
 from lanner.model.objective import Solution
 from lanner.model.parallel import in_parallel
-from lanner.model.score import weighted_difference
-from lanner.model.weightings import Draw, roles_of
-from lanner.typing import ToysEnded
+from lanner.model.score import Rotated
+from lanner.model.weightings import DATA, Draw, roles_of
+from lanner.typing import Array, ToysEnded
 
 _TOGETHER = 32  # toys drawn together by a thread
 # Toys of fewer events are drawn faster by one thread than by several that wait for the interpreter (measured).
@@ -48,9 +51,13 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """Experiments that differ in width and penalty alone. Those of one width share their features."""
+    """Experiments that differ in width and penalty alone. Those of one width share their features.
+
+    Beside several scales stand terms for what none of them can see (`inference/terms.py`).
+    """
 
     scales: tuple[Experiment, ...]
+    terms: tuple[CountTerm | ReachTerm, ...] = ()
 
     @classmethod
     def prepare(
@@ -77,7 +84,8 @@ class Ladder:
             prepared[least] = first
             for plan in others:
                 prepared[plan] = first.at_penalty(plan)
-        return cls(tuple(prepared[plan] for plan in plans))
+        scales = tuple(prepared[plan] for plan in plans)
+        return cls(scales, terms_of(scales) if len(scales) > 1 else ())
 
     @property
     def first(self) -> Experiment:
@@ -100,10 +108,10 @@ class Ladder:
         made = []
         for i in toys:
             toy = self.first.generate(i)
-            made.append([s for scales in self._by_pool() for s in self._fit_generated(toy, scales)])
+            made.append(self._fit_generated(toy))
             if progress is not None:
                 progress(1)
-        return [Solution.joined([toy[k] for toy in made]) for k in range(len(self.scales))]
+        return [Solution.joined([toy[k] for toy in made]) for k in range(len(self.scales) + len(self.terms))]
 
     def _draws(self, toys: Sequence[int]) -> list[Draw]:
         toy = self.first.scheme.toy
@@ -115,13 +123,39 @@ class Ladder:
         """Neighbouring scales that share their features."""
         return [list(scales) for _, scales in groupby(self.scales, key=lambda e: id(e.pool.features))]
 
-    def _fit_generated(self, toy: GeneratedToy, scales: Sequence[Experiment]) -> list[Solution]:
-        first = scales[0]
-        features = first.features_of(toy)
-        if first.plan.statistic == "score":
-            rotated = first.pool.score.rotate(weighted_difference(features, toy.weightings))
-            return [e.score(rotated) for e in scales]
-        return [e.fit_generated(toy, features=features) for e in scales]
+    def _fit_generated(self, toy: GeneratedToy) -> list[Solution]:
+        """A generated toy at every scale, and its terms."""
+        found: list[Solution] = []
+        is_data = toy.weightings.roles[:, 0] == DATA
+        reach = {}
+        for scales in self._by_pool():
+            first = scales[0]
+            features = first.features_of(toy)
+            if self.terms:
+                reach[first.plan.width] = float(residuals_of(features)[is_data].sum())
+            if first.plan.statistic == "score":
+                rotated = first.rotated(features, toy)
+                found += [e.score(rotated) for e in scales]
+            else:
+                found += [e.fit_generated(toy, features=features) for e in scales]
+        for term in self.terms:
+            value = np.count_nonzero(is_data) if isinstance(term, CountTerm) else reach[term.width]
+            found.append(_as_solution(-term.log_p(np.array([value]))))
+        return found
+
+    def reach(self) -> tuple[ReachTerm, ...]:
+        """How far the centres reach, at each width; also of a single scale, whose statistic has no part in it."""
+        return tuple(t for t in self.terms if isinstance(t, ReachTerm)) or (reach_of(self.first),)
+
+    def data_by_split(self) -> Array:
+        """The data's statistics by each split of the reference alone, (splits, scales and terms)."""
+        draws, rotated, found = self.first.data_draws(1), {}, []
+        for scale in self.scales:
+            if id(scale.pool) not in rotated:
+                rotated = {id(scale.pool): scale.pool.differences(draws)}
+            found.append(scale.score_by_split(rotated[id(scale.pool)])[:, 0])
+        found += [np.repeat(self._term(term, draws), len(found[0])) for term in self.terms]
+        return np.stack(found, axis=1)
 
     def fit_data(self, draws: int) -> list[Solution]:
         """The data with several draws of the reference, at every scale."""
@@ -130,7 +164,7 @@ class Ladder:
     def fit(self, draws: Sequence[Draw], progress: ToysEnded | None = None) -> list[Solution]:
         """What the draws take from the pool, at every scale."""
         told = _Shared(progress, len(self.scales))
-        rotated: dict[int, np.ndarray] = {}
+        rotated: dict[int, Rotated] = {}
         roles = None
         found = []
         for scale in self.scales:
@@ -143,7 +177,40 @@ class Ladder:
                 if roles is None:
                     roles = roles_of(draws)
                 found.append(scale.fit_roles(roles, told))
-        return found
+        return found + [_as_solution(self._term(term, draws)) for term in self.terms]
+
+    def _term(self, term: CountTerm | ReachTerm, draws: Sequence[Draw]) -> Array:
+        """Minus the logarithm of a term's p-value for each draw."""
+        values = np.array([len(d.data) for d in draws]) if isinstance(term, CountTerm) else term.totals(draws)
+        return -term.log_p(values)
+
+
+def terms_of(scales: Sequence[Experiment]) -> tuple[CountTerm | ReachTerm, ...]:
+    """What the scales cannot see: the number of events, where it is tested, and those out of reach at each width."""
+    plan = scales[0].plan
+    counted = () if plan.fixed is not None else (CountTerm(plan.expected),)
+    by_width = {scale.plan.width: scale for scale in scales}
+    return (*counted, *(reach_of(scale) for scale in by_width.values()))
+
+
+def reach_of(scale: Experiment) -> ReachTerm:
+    """How far the centres of a scale reach."""
+    pool, null = scale.pool, np.arange(scale.pool.null_rows)
+    if isinstance(scale.scheme, ReferenceScheme):  # whose centres are never a toy's data
+        null = np.setdiff1d(null, scale.scheme.held_out, assume_unique=True)
+    return ReachTerm.of(scale.plan.width, pool.residuals, null, pool.weights, scale.plan.expected)
+
+
+def _as_solution(statistic: Array) -> Solution:
+    """A statistic that no fit belongs to."""
+    number = len(statistic)
+    return Solution(
+        np.empty((0, number)),
+        statistic,
+        np.ones(number, dtype=bool),
+        np.zeros(number, dtype=np.int64),
+        np.zeros(number),
+    )
 
 
 class _Shared:

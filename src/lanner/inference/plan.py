@@ -16,19 +16,24 @@ from lanner.errors import InputError
 from lanner.events import Sample, Scaling
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
-from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
+from lanner.inference.scales import COARSE, DEVIATIONS, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, rng_of
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
-from lanner.model.loss import loss_by_name
-from lanner.model.moments import MOST_ROWS
+from lanner.model.loss import Loss, loss_by_name, null_curvature
+from lanner.model.nystrom import trace_tolerance
 from lanner.settings import FitSettings
 
 EventGenerator = Callable[[int, np.random.Generator], Any]
 # Below this many reference events per expected one, toys that share them are too much alike (docs/p-value.md).
 MIN_RATIO = 20.0
-# One reference event in so many gives the score its moments and is never a toy's data (see inference/resampling.py).
-_HELD_OUT = 4
+# Blocks into which the reference is divided for the score's moments (model/splits.py): as many as are cheap. The rank,
+# whose third power each split costs, is small in few dimensions and at most the number of centres.
+_FEW_DIMENSIONS, _FEW_CENTERS = 2, 2000
+_LEAST_CENTERS = 20
+# The deviation whose penalty decides how much of the kernel the score's features leave out, and the part of what would
+# be harmless to a fit. More would reach beyond the reference, where single events rule (measured in 1-D).
+_BASIS_DEVIATION, _BASIS_SHARE = 2.0, 10.0
 _HIT_OR_MISS_MARGIN = 1.3  # weighted events set apart for hit-or-miss, over those needed on average
 
 
@@ -58,7 +63,8 @@ class Plan(FitSettings):
     expected: float  # N(0)
     fixed: int | None  # the number of data events where only the shape is tested
     units: Scaling
-    n_held_out: int | None = None  # reference events that shape the test, centres included; None: the centres alone
+    moment_blocks: int | None = None  # into which the reference is divided for the score's moments
+    centers_barred: bool = True  # whether centres are never a toy's data, or then count as if they were none
     n_hit_or_miss: int | None = None  # weighted reference events from which a toy's data are drawn by hit-or-miss
     chosen: tuple[Chosen, ...] = ()  # settings that were left open
 
@@ -94,10 +100,8 @@ class Plan(FitSettings):
 
 
 def upgraded(plain: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a plan as the last format had them, under the names of this one."""
-    names = {"apart": "n_held_out", "source": "n_hit_or_miss", "scaling": "units"}
-    found = {names.get(name, name): value for name, value in plain.items() if name != "chosen"}
-    return found | {"scaling": plain["scaling"]["rule"]}
+    """The settings of a plan of the last format, without the one that this format does not have."""
+    return {name: value for name, value in plain.items() if name != "n_held_out"}
 
 
 def needs_trials(settings: FitSettings) -> bool:
@@ -121,10 +125,10 @@ def plan_scales(
     if settings.width is None:
         samples = (reference,) if null != "permutation" or data is None else (reference, data)
         events = ScaledRows(tuple(s.features for s in samples), plan.units)
-        widths = ladder_of_widths(events, rng_of(plan.seed, Stream.WIDTH))
-        low, high = QUANTILES
+        widths = ladder_of_widths(events, plan.expected, rng_of(plan.seed, Stream.WIDTH))
         reason = (
-            f"in equal ratios from the {low:.0%} to the {high:.0%} quantile of the distances between reference events"
+            f"in equal ratios from the finest that {plan.expected:g} events can resolve to the {COARSE:.0%} quantile of "
+            "the distances between reference events"
         )
         chosen = [c for c in chosen if c.setting != "width"]
         chosen.append(Chosen("widths", ", ".join(f"{w:.3g}" for w in widths), reason))
@@ -133,6 +137,8 @@ def plan_scales(
         deviations = DEVIATIONS[statistic]
         loss = loss_by_name(plan.loss)
         penalties = [penalty_for(d, events=plan.events_per_fit, loss=loss) for d in deviations]
+        if statistic == "score" and settings.trace_error is None:
+            plan = replace(plan, trace_error=_basis_tolerance(plan, loss))
         name = "penalties" if len(penalties) > 1 else "penalty"
         words = ", ".join(map(deviation_in_words, deviations))
         chosen.append(Chosen(name, ", ".join(f"{p:.2g}" for p in penalties), f"tuned to deviations of {words}"))
@@ -178,16 +184,41 @@ def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, 
     if null == "permutation":
         plan = _make_room_in_pool(plan, len(reference), len(sample) - len(reference))
     centers = settings.centers
+    score_by_reference = plan.statistic == "score" and null == "reference"
     if centers is None:
         centers = min(default_centers(plan.reference_size + int(n_expected)), max(1, available // 2))
+        if score_by_reference and (most := _room_for_centers(plan, len(reference))) >= _LEAST_CENTERS:
+            centers = min(centers, most)
         chosen.append(Chosen("centers", str(centers), "about 10 sqrt(n) candidates"))
     if not 1 <= centers <= available:
         raise InputError(f"centers={centers}: give from 1 to {available}, the reference events of a fit")
     plan = replace(plan, centers=centers, chosen=tuple(chosen))
-    if plan.statistic == "score" and null == "reference":
-        held_out = min(len(reference) // _HELD_OUT, plan.reference_size // 2, MOST_ROWS)
-        plan = replace(plan, n_held_out=max(plan.centers, held_out))
+    if score_by_reference:
+        blocks = _moment_blocks(plan, len(reference))
+        plan = replace(plan, moment_blocks=blocks, centers_barred=blocks == 1)
     return plan
+
+
+def _room_for_centers(plan: Plan, reference: int) -> int:
+    """How many centres leave half of the other reference events large enough for a toy's data."""
+    return reference - 2 * (plan.n_hit_or_miss or room_for_data(plan.expected, plan.fixed))
+
+
+def _moment_blocks(plan: Plan, reference: int) -> int:
+    """How many blocks; 1, with moments from the centres alone, where half of the reference has no room for a toy."""
+    if plan.centers > _room_for_centers(plan, reference):  # which comparisons of tests bar from their toys
+        return 1
+    if len(plan.names) <= _FEW_DIMENSIONS:
+        return 8
+    return 4 if plan.centers <= _FEW_CENTERS else 2
+
+
+def _basis_tolerance(plan: Plan, loss: Loss) -> float:
+    """The part of the kernel that the score's features leave out."""
+    penalty = penalty_for(_BASIS_DEVIATION, events=plan.events_per_fit, loss=loss)
+    return _BASIS_SHARE * trace_tolerance(
+        penalty=penalty, events=plan.events_per_fit, expected=plan.expected, curvature=null_curvature(loss)
+    )
 
 
 def choose_null(

@@ -3,13 +3,13 @@
 Toys and data are fitted by exactly the same procedure. Every fit uses the same number of reference events, drawn anew.
 A toy's data and its reference never share an event; the candidate centres are reference in every fit, the data's
 included (a centre among a fit's own data would follow its fluctuations, and barring only some of them would
-make toys and data differ). The same holds for the events from which the score statistic takes the moments of its
-features: a toy's data among them would look less surprising than the real data, which never are.
+make toys and data differ). Where the score is judged by moments of the reference, a toy's data come from events that have
+no part in the moments which judge it (`model/splits.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.inference.seeds import Stream, rng_of
+from lanner.model.splits import Splits
 from lanner.model.weightings import Draw
 
 # Room that the reference keeps for a toy's data, in standard deviations of its Poisson number: never exceeded.
@@ -53,16 +54,22 @@ class ReferenceScheme:
     expected: float
     fixed: int | None
     reference_size: int  # N0 of every fit
-    held_out: NDArray[np.intp]  # rows that shape the test and are never a toy's data: candidate centres first
+    held_out: NDArray[np.intp]  # candidate centres, which are never a toy's data
     seed: int
+    splits: Splits | None = None  # of the reference, where toys are judged by its moments
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
         spare = self._spare(size)
-        # Of the free events only those are drawn that a toy does not leave where they are.
-        drawn = self._free[rng.choice(len(self._free), size + spare, replace=False)]
-        return self._draw(drawn[:size], drawn[size:])
+        if self.splits is None:
+            # Of the free events only those are drawn that a toy does not leave where they are.
+            drawn = self._free[rng.choice(len(self._free), size + spare, replace=False)]
+            return self._draw(drawn[:size], drawn[size:])
+        split = i % self.splits.number
+        source = self.splits.free(split)
+        data = source[rng.choice(len(source), size, replace=False)]
+        return self._draw(data, self._others(data, spare, rng), split)
 
     def data(self, draw: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.DATA, draw)
@@ -104,8 +111,15 @@ class ReferenceScheme:
             )
         return spare
 
-    def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp]) -> Draw:
-        return Draw(self.reference + self.data_size, self.reference, data, left_out)
+    def _others(self, taken: NDArray[np.intp], number: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """So many of the free events, none of them taken already."""
+        drawn = self._free[rng.choice(len(self._free), number + len(taken), replace=False)]
+        return drawn[np.isin(drawn, taken, assume_unique=True, invert=True)][:number]
+
+    def _draw(
+        self, data: NDArray[np.intp], left_out: NDArray[np.intp], split: int | None = None
+    ) -> Draw:
+        return Draw(self.reference + self.data_size, self.reference, data, left_out, split)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +130,19 @@ class WeightedReferenceScheme(ReferenceScheme):
     probability w / w_max; the other part keeps its weights and is the toy's reference.
     """
 
-    weights: NDArray[np.float64]
-    n_hit_or_miss: int
+    weights: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    n_hit_or_miss: int = 0
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
-        rows = rng.permutation(self._free)
-        tried, others = rows[: self.n_hit_or_miss], rows[self.n_hit_or_miss :]
+        split = None if self.splits is None else i % self.splits.number
+        if self.splits is None or split is None:
+            rows = rng.permutation(self._free)
+            tried, others = rows[: self.n_hit_or_miss], rows[self.n_hit_or_miss :]
+        else:
+            tried = rng.permutation(self.splits.free(split))[: self.n_hit_or_miss]
+            others = self._others(tried, len(self._free) - len(tried), rng)
         hit = rng.random(len(tried)) < self.weights[tried] / self.weights.max()
         hit &= np.cumsum(hit) <= size
         if np.count_nonzero(hit) < size:
@@ -133,7 +152,7 @@ class WeightedReferenceScheme(ReferenceScheme):
             )
         needed = self.reference_size - len(self.held_out)
         self._spare(len(tried))
-        return self._draw(tried[hit], np.concatenate([tried[~hit], others[needed:]]))
+        return self._draw(tried[hit], np.concatenate([tried[~hit], others[needed:]]), split)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """Which widths and penalties a search looks at when it is told neither: chosen from the reference, before any data.
 
-**Widths.** No kernel width is best for every signal. The ladder goes in equal ratios from the distance that a fifth
-of all pairs of reference events keep below, the size of fine structure, to one that hardly any pair exceeds, the
-whole sample.
+**Widths.** No kernel width is best for every signal. The ladder goes in equal ratios from the finest width that the
+data can resolve, at which a typical kernel still holds some tens of the expected events, to one that hardly any pair of
+reference events exceeds, the whole sample.
 
 **Penalties.** The fit is that of a Gaussian process: a penalty lambda on n events says that the log-ratio f is
 expected to be of the size
@@ -11,33 +11,62 @@ expected to be of the size
 
 before the data are seen. So a penalty is named by the deviations worth looking for, whatever the number of events:
 tau = 0.7 looks for densities that differ by a factor of 2, tau = 0.2 for 20 %, which only many events can show, tau
-= 2 for a few events where next to none are expected.
+= 2 for a few events where next to none are expected. With tau = 20 every direction counts by its own fluctuation
+alone, however small its part in the reference, which pays in many dimensions.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from lanner.errors import InputError
 from lanner.events.scaled_rows import Rows
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import Loss, null_curvature
 
-QUANTILES = (0.2, 0.98)  # of the distances between reference events, for the finest and the coarsest width
-WIDTHS = 4
+FINE, COARSE = 0.2, 0.98  # quantiles of the distances between reference events: the finest width is no coarser
+OCCUPANCY = 80.0  # expected events within a typical kernel of the finest width (sum of k, median over events)
+LEAST_WIDTHS, LARGEST_RATIO = 4, 3.4  # of neighbouring widths
+_DEPTH = 300.0  # the coarsest width over the finest, at most: ties would make the finest 0
+_ANCHORS, _NEIGHBOURS = 400, 2500  # events by which the occupancy is estimated, and those around them
 # Sizes of f that are looked for: q, which needs no fit, takes several; a fit takes one.
-DEVIATIONS = {"score": (0.2, 0.7, 2.0), "likelihood-ratio": (2.0,)}
+DEVIATIONS = {"score": (0.2, 0.7, 2.0, 20.0), "likelihood-ratio": (2.0,)}
 
 
-def ladder_of_widths(reference: Rows, rng: np.random.Generator, number: int = WIDTHS) -> list[float]:
+def ladder_of_widths(reference: Rows, expected: float, rng: np.random.Generator) -> list[float]:
     """Widths in equal ratios, fine to coarse, from the distances between scaled reference events."""
-    fine, coarse = (pairwise_width(reference, quantile=q, rng=rng) for q in QUANTILES)
-    if not 0 < fine < coarse:
+    fine, coarse = (pairwise_width(reference, quantile=q, rng=rng) for q in (FINE, COARSE))
+    if not coarse > 0:
         raise InputError(
-            "a fifth of the distances between reference events are 0, so no ladder of widths follows from them: give "
+            "nearly all distances between reference events are 0, so no ladder of widths follows from them: give "
             "width=, or drop features that hardly vary"
         )
-    return [float(w) for w in np.geomspace(fine, coarse, number)]
+    finest = finest_width(reference, expected, rng)
+    finest = max(min(finest, fine if fine > 0 else coarse), coarse / _DEPTH)
+    steps = max(LEAST_WIDTHS - 1, int(np.ceil(np.log(coarse / finest) / np.log(LARGEST_RATIO))))
+    return [float(w) for w in np.geomspace(finest, coarse, steps + 1)]
+
+
+def finest_width(reference: Rows, expected: float, rng: np.random.Generator) -> float:
+    """The width at which the kernel of a typical event sums up to `OCCUPANCY` over the expected events."""
+    n = len(reference)
+    anchors, others = (reference[rng.permutation(n)[:most]] for most in (_ANCHORS, _NEIGHBOURS))
+    squares = cdist(anchors, others, "sqeuclidean")
+    apart = squares[squares > 0]
+    if not apart.size:
+        return 0.0
+
+    def occupancy(log_width: float) -> float:
+        return expected * float(np.median(np.exp(-squares / (2 * np.exp(2 * log_width))).mean(axis=1)))
+
+    low, high = 0.5 * np.log(apart.min()) - 5, 0.5 * np.log(apart.max()) + 5
+    if occupancy(high) <= OCCUPANCY:
+        return float(np.exp(high))
+    for _ in range(24):
+        middle = (low + high) / 2
+        low, high = (low, middle) if occupancy(middle) > OCCUPANCY else (middle, high)
+    return float(np.exp(high))
 
 
 def penalty_for(deviation: float, *, events: float, loss: Loss) -> float:

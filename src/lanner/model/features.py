@@ -181,3 +181,17 @@ def feature_sums(features: Features, w: Array) -> Array:
 
     for_rows(len(features), min(2048, features.max_rows), fill, arrays)
     return f
+
+
+def residuals_of(features: Features) -> Array:
+    """k(x, x) - |phi(x)|^2 of every event, on the host: what of it the basis cannot represent, from 0 to 1."""
+    arrays = features.arrays
+    squares = np.empty(len(features))
+    for rows in blocks(len(features), min(_BUILD_ROWS, features.max_rows)):
+        phi = features.phi_block(rows)
+        if arrays.xp is np:
+            squares[rows] = np.einsum("ij,ij->i", phi, phi, dtype=np.float64)
+        else:
+            phi = arrays.cast(phi, PRECISIONS["double"])
+            squares[rows] = arrays.get(arrays.xp.sum(phi * phi, axis=1))
+    return np.clip(1.0 - squares, 0.0, 1.0)

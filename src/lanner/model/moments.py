@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from lanner.errors import NotConvexError
 from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.features import Features
 from lanner.model.parallel import blocks
+from lanner.model.splits import ALWAYS, NEVER, Splits
 from lanner.typing import Array
 
 _ROWS = 16384
@@ -33,28 +36,42 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
     Streamed blocks are whitened first: whitening K^T K instead would square the condition of the kernel matrix.
     """
     rows = rows or slice(0, len(features))
-    r, arrays = features.basis.rank, features.arrays
-    first, total = arrays.zeros((r,), _DOUBLE), arrays.zeros((r, r), _DOUBLE)
+    sums = _Sums(features)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         c = None if weights is None else weights[part]
         if c is not None and not c.any():
             continue
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
         if c is not None and not c.all():
-            block, c = arrays.take(block, np.flatnonzero(c), axis=0), c[c != 0]
-        first += _row_sum(arrays, block, c)
+            block, c = features.arrays.take(block, np.flatnonzero(c), axis=0), c[c != 0]
+        sums.add(block, c)
+    return sums.host()
+
+
+class _Sums:
+    """First and second moments that blocks of features are added to, in double precision."""
+
+    def __init__(self, features: Features) -> None:
+        r, self._arrays, self._dtype = features.basis.rank, features.arrays, features.dtype
+        self._first, self._second = self._arrays.zeros((r,), _DOUBLE), self._arrays.zeros((r, r), _DOUBLE)
+
+    def add(self, block: Values, c: Array | None) -> None:
+        arrays = self._arrays
+        self._first += _row_sum(arrays, block, c)
         if c is None:
-            total += block.T @ block
-            continue
-        scaled = block * arrays.put(np.sqrt(np.abs(c))[:, None], features.dtype)
+            self._second += block.T @ block
+            return
+        scaled = block * arrays.put(np.sqrt(np.abs(c))[:, None], self._dtype)
         if (c < 0).any():
             positive = arrays.take(scaled, np.flatnonzero(c >= 0), axis=0)
             negative = arrays.take(scaled, np.flatnonzero(c < 0), axis=0)
-            total += positive.T @ positive
-            total -= negative.T @ negative
+            self._second += positive.T @ positive
+            self._second -= negative.T @ negative
         else:
-            total += scaled.T @ scaled
-    return arrays.get(first), arrays.get(total)
+            self._second += scaled.T @ scaled
+
+    def host(self) -> tuple[Array, Array]:
+        return self._arrays.get(self._first), self._arrays.get(self._second)
 
 
 def _thinned(weights: Array | None, rows: int) -> Array | None:
@@ -67,6 +84,17 @@ def _thinned(weights: Array | None, rows: int) -> Array | None:
     for block, part in enumerate(blocks(rows, _ROWS)):
         if block % step:
             thinned[part] = 0.0
+    return thinned
+
+
+def _thinned_labels(labels: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Labels that leave out an even part of the rows, where more than `MOST_ROWS` have one."""
+    used = np.flatnonzero(labels != NEVER)
+    if len(used) <= MOST_ROWS:
+        return labels
+    thinned = np.full_like(labels, NEVER)
+    kept = used[:: -(-len(used) // MOST_ROWS)]
+    thinned[kept] = labels[kept]
     return thinned
 
 
@@ -125,6 +153,38 @@ class Moments:
         first, second = moments(features, weights, rows)
         total = rows.stop - rows.start if weights is None else float(weights.sum())
         return cls(first / total, second / total)
+
+    @classmethod
+    def by_split(cls, features: Features, splits: Splits, weights: Array | None) -> list[Moments]:
+        """Of each split: one pass over the rows, each added to the moments of its block."""
+        labels, arrays = _thinned_labels(splits.labels), features.arrays
+        totals = {label: 0.0 for label in range(ALWAYS, splits.blocks)}
+        sums = {label: _Sums(features) for label in totals}
+        for part in blocks(len(labels), min(_ROWS, features.max_rows)):
+            if (labels[part] == NEVER).all():
+                continue
+            block = features.phi_block(part)
+            for label in totals:
+                chosen = np.flatnonzero(labels[part] == label)
+                if len(chosen):
+                    c = None if weights is None else weights[part][chosen]
+                    totals[label] += len(chosen) if c is None else float(c.sum())
+                    sums[label].add(arrays.take(block, chosen, axis=0), c)
+        found = {label: sums[label].host() for label in totals}
+
+        def joined(shaping: NDArray[np.bool_]) -> Moments:
+            labels = [ALWAYS, *np.flatnonzero(shaping)]
+            total = sum(totals[k] for k in labels)
+            first, second = (sum(found[k][part] for k in labels) / total for part in (0, 1))
+            return cls(np.asarray(first), np.asarray(second))
+
+        return [joined(shaping) for shaping in splits.shaping]
+
+    @classmethod
+    def average(cls, several: Sequence[Moments]) -> Moments:
+        """The mean of several."""
+        first, second = (np.mean([getattr(m, part) for m in several], axis=0) for part in ("mean", "second"))
+        return cls(first, second)
 
     @cached_property
     def eigenbasis(self) -> Eigenbasis:

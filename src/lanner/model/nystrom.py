@@ -8,7 +8,7 @@ work into matrix products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class Basis:
     pivots: Array  # (r, d)
     factor: Array  # (r, r), lower triangular
     trace_error: float  # mean of k(x, x) - |phi(x)|^2 over the candidates
+    chosen: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # which candidates they were
 
     @property
     def rank(self) -> int:
@@ -52,6 +53,37 @@ class Basis:
         """Phi for some events, in double precision."""
         k = KernelColumns.of(self.kernel, self.pivots)(x)
         return solve_triangular(self.factor, k.T, lower=True, overwrite_b=True, check_finite=False).T  # type: ignore[no-any-return]
+
+    def own_parts(self) -> Array:
+        """What each pivot alone adds to its own features, a column each.
+
+        Without pivot j its event would have the features phi_j - v / |v|^2, with v = L^-1 e_j, and 1 / |v|^2 =
+        1 / (K^-1)_jj of it would be out of reach: the projection of k(x_j, .) on the kernels of the others.
+        """
+        v = solve_triangular(self.factor, np.eye(self.rank), lower=True, overwrite_b=True, check_finite=False)
+        return np.asarray(v / np.einsum("ij,ij->j", v, v))
+
+    def extended(self, points: Array, *, least: float) -> tuple[Basis, NDArray[np.intp]]:
+        """The basis with further pivots: of some points each, in turn, of which more than `least` is left unexplained.
+
+        Returns which of the points they are as well.
+        """
+        left = self.kernel(points, points)
+        below = self.features(points)  # (m, r), the rows of the factor to be
+        left -= below @ below.T
+        added: list[int] = []
+        columns = np.empty((len(points), 0))
+        while (j := int(np.argmax(np.diag(left)))) not in added and left[j, j] > least:
+            column = left[:, j] / left[j, j] ** 0.5
+            columns = np.hstack([columns, column[:, None]])
+            left -= np.outer(column, column)
+            added.append(j)
+        rows = np.array(added, dtype=np.intp)
+        r, more = self.rank, len(rows)
+        factor = np.zeros((r + more, r + more), order="F")
+        factor[:r, :r], factor[r:, :r], factor[r:, r:] = self.factor, below[rows], np.tril(columns[rows])
+        pivots = np.vstack([self.pivots, points[rows]])
+        return Basis(self.kernel, pivots, factor, self.trace_error, self.chosen), rows
 
     def coefficients(self, w: Array) -> Array:
         """The c of f(x) = sum_j c_j k(x, pivot_j) for f = Phi w."""
@@ -115,7 +147,8 @@ def choose_pivots(
             break
     if memory is not None:
         require_memory(factor.nbytes + 8 * len(chosen) ** 2, memory, f"the factor of rank {len(chosen)}")
-    return Basis(kernel, candidates[chosen], _lower_triangle(factor, chosen), float(residual.mean()))
+    rows = np.array(chosen, dtype=np.intp)
+    return Basis(kernel, candidates[rows], _lower_triangle(factor, chosen), float(residual.mean()), rows)
 
 
 def _lower_triangle(factor: Array, chosen: list[int]) -> Array:

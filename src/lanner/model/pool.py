@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from lanner._util.machine import require_memory
 from lanner.events.scaled_rows import Rows
-from lanner.model.backend import NUMPY, Arrays
-from lanner.model.features import Features, make_features
+from lanner.model.backend import NUMPY, Arrays, Values
+from lanner.model.features import Features, make_features, residuals_of
 from lanner.model.loss import Loss, null_curvature
 from lanner.model.moments import Factored, Moments, Spectrum, feature_sum
 from lanner.model.nystrom import Basis
 from lanner.model.objective import Problem, Solution
-from lanner.model.score import Score, differences
+from lanner.model.score import Rotated, Score, Scores, differences
 from lanner.model.solvers.batched_newton import MEMORY, minimise
+from lanner.model.splits import Splits
 from lanner.model.weightings import Draw, Weightings
 from lanner.settings import FitSettings
 from lanner.typing import Array, ToysEnded
@@ -36,9 +37,12 @@ class Pool:
     expected: float
     weights: Array | None
     moments: Moments  # of the features under the null
+    split_moments: tuple[Moments, ...]  # those that judge a score, by each split of the reference
     shared: Factored
     memory: int
     null_rows: int  # the first rows, which follow the null
+    # Rows of the pivots, where they may be a toy's data: they then count as if they were no pivots.
+    pivot_rows: NDArray[np.intp] | None = None
 
     @classmethod
     def prepare(
@@ -54,19 +58,26 @@ class Pool:
         memory: int,
         weights: Array | None = None,
         null_rows: int | None = None,
-        shaping: NDArray[np.intp] | None = None,
+        splits: Splits | None = None,
+        pivot_rows: NDArray[np.intp] | None = None,
         arrays: Arrays = NUMPY,
     ) -> Pool:
         """Compute features and curvature.
 
         `events_per_fit` is n = N0 + N1 of a typical fit. The first `null_rows` events (None: all) follow the null;
-        their second moments, or those of the `shaping` ones among them, are the ones that toys share.
+        their second moments are the ones that toys share, and by those of the `splits` scores are judged.
         """
         features = make_features(events, basis, precision=precision, memory=memory, arrays=arrays)
         rows = slice(0, len(events) if null_rows is None else null_rows)
-        found = Moments.of(features, _shaping_weights(weights, rows, shaping), rows)
+        if splits is None:
+            found = Moments.of(features, None if weights is None else weights[rows], rows)
+            several: Sequence[Moments] = [found]
+        else:
+            several = Moments.by_split(features, splits, weights)
+            found = Moments.average(several)
         shared = _shared(found, loss, penalty * events_per_fit, expected, weights, arrays)
-        return cls(features, loss, penalty, expected, weights, found, shared, memory, rows.stop)
+        several = tuple(several)
+        return cls(features, loss, penalty, expected, weights, found, several, shared, memory, rows.stop, pivot_rows)
 
     def at_penalty(self, penalty: float, events_per_fit: float) -> Pool:
         """The same features and moments with another penalty."""
@@ -87,14 +98,42 @@ class Pool:
         )
 
     @cached_property
-    def score(self) -> Score:
+    def scores(self) -> Scores:
         """The score statistic of these features."""
-        return Score(self.moments.eigenbasis, self.expected, self.features.arrays)
+        return Scores(tuple(Score(m.eigenbasis, self.expected, self.features.arrays) for m in self.split_moments))
 
-    def differences(self, draws: Sequence[Draw]) -> Array:
+    def differences(self, draws: Sequence[Draw]) -> Rotated:
         """u of each draw along the eigenvectors, all that a score needs to know."""
         u = differences(self.features, draws, expected=self.expected, weights=self.weights, total=lambda: self._total)
-        return self.score.rotate(u)
+        if self.pivot_rows is not None:
+            u = u - self._of_pivots(draws)
+        return self.scores.rotate(u, [d.split for d in draws])
+
+    def _of_pivots(self, draws: Sequence[Draw]) -> Values:
+        """What pivots among the data of each draw add to their own features, (r, B)."""
+        place = np.full(len(self.features), -1)
+        place[self.pivot_rows] = np.arange(self.features.basis.rank)
+        among = np.zeros((self.features.basis.rank, len(draws)))
+        for k, draw in enumerate(draws):
+            found = place[draw.data]
+            among[found[found >= 0], k] = 1.0
+        arrays = self.features.arrays
+        return arrays.put(self._own_parts) @ arrays.put(among)
+
+    @cached_property
+    def _own_parts(self) -> Array:
+        return self.features.basis.own_parts()
+
+    @cached_property
+    def residuals(self) -> Array:
+        """k(x, x) - |phi(x)|^2 of each event: what of it the basis cannot represent, from 0 to 1.
+
+        That of a pivot which may be a toy's data is what the other pivots cannot represent.
+        """
+        found = residuals_of(self.features)
+        if self.pivot_rows is not None:
+            found[self.pivot_rows] = np.einsum("ij,ij->j", self._own_parts, self._own_parts)
+        return found
 
     @cached_property
     def _total(self) -> Array:
@@ -125,15 +164,6 @@ class Pool:
         """The objective of a batch."""
         weightings = Weightings.of(roles, expected=self.expected, weights=self.weights)
         return Problem(self.features, weightings, self.loss, self.penalty * weightings.events)
-
-
-def _shaping_weights(weights: Array | None, rows: slice, shaping: NDArray[np.intp] | None) -> Array | None:
-    """The weights of the rows from which moments are taken, 0 for the others."""
-    if shaping is None:
-        return None if weights is None else weights[rows]
-    found = np.zeros(rows.stop)
-    found[shaping] = 1.0 if weights is None else weights[shaping]
-    return found
 
 
 def _shared(

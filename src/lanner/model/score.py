@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from lanner.model.backend import NUMPY, Arrays, Values
@@ -61,16 +62,60 @@ class Score:
         s = np.maximum(self.basis.spectrum.values, 0.0)
         return np.asarray(self.basis.vectors @ (rotated / (s + rho)[:, None]) / self.expected**0.5)
 
-    def solution(self, rotated: Array, rho: float, *, kept: int | None = None) -> Solution:
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The score by each of several splits of the reference, and by all of them (`model/splits.py`).
+
+    By all of them it is the median: a mean would be that of the few splits in which a rare kind of events has no part in
+    the moments.
+    """
+
+    splits: tuple[Score, ...]
+
+    def rotate(self, u: Values, which: Sequence[int | None]) -> Rotated:
+        """u (r, B) along the eigenvectors of each column's split, or of all of them where it is None."""
+        arrays, parts = self.splits[0].arrays, []
+        for k, score in enumerate(self.splits):
+            columns = np.flatnonzero([w is None or w == k for w in which])
+            if len(columns):
+                some = u if len(columns) == len(which) else arrays.take(u, columns, axis=1)
+                parts.append((k, columns, score.rotate(some)))
+        return Rotated(tuple(parts), len(which))
+
+    def solution(self, rotated: Rotated, rho: float, *, kept: int | None = None) -> Solution:
         """What a solver would report, with the coefficients of the first `kept` columns (None: of all)."""
-        number = rotated.shape[1]
+        number = rotated.number
+        statistics = self.by_split(rotated, rho)
+        shares = 1 / np.count_nonzero(~np.isnan(statistics), axis=0)
+        coefficients = np.zeros((len(self.splits[0].basis.vectors), number if kept is None else min(kept, number)))
+        for k, columns, values in rotated.parts:
+            shown = np.flatnonzero(columns < coefficients.shape[1])
+            steps = self.splits[k].coefficients(values[:, shown], rho)
+            coefficients[:, columns[shown]] += shares[columns[shown]] * steps
         return Solution(
-            coefficients=self.coefficients(rotated[:, :kept], rho),
-            statistic=self.statistic(rotated, rho),
+            coefficients=coefficients,
+            statistic=np.nanmedian(statistics, axis=0),
             converged=np.ones(number, dtype=bool),
             iterations=np.ones(number, dtype=np.int64),
             decrement=np.zeros(number),
         )
+
+    def by_split(self, rotated: Rotated, rho: float) -> Array:
+        """q by each split, (splits, B); NaN where a column does not belong to it."""
+        found = np.full((len(self.splits), rotated.number), np.nan)
+        for k, columns, values in rotated.parts:
+            found[k, columns] = self.splits[k].statistic(values, rho)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Rotated:
+    """u of several draws along the eigenvectors: of each split the columns that belong to it, and their values."""
+
+    parts: tuple[tuple[int, NDArray[np.intp], Array], ...]
+    number: int  # of draws
 
 
 def differences(

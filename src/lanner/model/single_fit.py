@@ -94,12 +94,12 @@ def _by_score(features: Features, weighting: Weightings, ridge: float, loss: Los
     first, second = moments(features, v0[:first_data], slice(0, first_data))
     score = Score(Eigenbasis.of(first / expected, second / expected), expected, features.arrays)
     rotated = score.rotate(weighted_difference(features, weighting))
-    solution = score.solution(rotated, ridge / (expected * null_curvature(loss)))
-    w = solution.coefficients[:, 0]
+    rho = ridge / (expected * null_curvature(loss))
+    w = score.coefficients(rotated, rho)[:, 0]
     return SingleFit(
         centers=features.basis.pivots,
         coefficients=features.basis.coefficients(w),
-        statistic=float(solution.statistic[0]),
+        statistic=float(score.statistic(rotated, rho)[0]),
         converged=True,
         iterations=1,
         decrement=0.0,

@@ -26,6 +26,7 @@ class Draw:
     reference: int
     data: NDArray[np.intp]  # rows of the data
     left_out: NDArray[np.intp]  # rows that are neither
+    split: int | None = None  # whose moments judge it (`Splits`); None: all of them
 
     @property
     def reference_size(self) -> int:

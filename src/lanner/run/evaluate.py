@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.errors import ConvergenceWarning
+from lanner.errors import ConvergenceWarning, ReachWarning
 from lanner.inference.combination import Combination
 from lanner.inference.multiscale import Ladder
 from lanner.inference.null import Null
 from lanner.inference.scales import deviation_of
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.sequential import Stopping
-from lanner.inference.significance import fit_chi2, z_of_log_p
+from lanner.inference.significance import EmpiricalP, fit_chi2, z_of_log_p
 from lanner.inference.tail import fit_tail
+from lanner.inference.terms import OutOfReach, ReachTerm
 from lanner.model.objective import Solution
 from lanner.run.execution.local import BAND_TOYS
-from lanner.run.result import Combined, ScaleResult, SearchResult
+from lanner.run.result import Combined, ScaleResult, SearchResult, Spread, TermResult
 from lanner.run.toy_maker import ToyRun
 from lanner.run.toy_store import sample_digest
 from lanner.typing import Array
 
 REFERENCE_SUBSAMPLES = 5  # with which the data are fitted
+_OTHER_MAPS = 10  # bootstraps of the toys that make scales comparable
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class Combiner:
         """Make the scales comparable by the first toys, where there are several scales."""
         if len(ladder.scales) == 1:
             return cls(None, 0)
-        laws = [e.analytic_moments() for e in ladder.scales]
+        laws = [*(e.analytic_moments() for e in ladder.scales), *(None for _ in ladder.terms)]
         return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys]), n_map_toys)
 
     def statistic(self, t: Array) -> Array:
@@ -96,17 +98,25 @@ class Evaluation:
         combined, dominant, band = None, 0, made.coefficients.astype(np.float64)
         if combiner.combination is not None:
             log_p = combiner.combination.log_p(self.statistics[:, :1])[:, 0]
-            dominant = int(np.argmin(log_p))
+            scales = len(self.ladder.scales)
+            dominant = int(np.argmin(log_p[:scales]))
             band = self.ladder.scales[dominant].fit_toys(range(min(BAND_TOYS, made.statistics.shape[1]))).coefficients
             counted = made.statistics[:, n_map_toys:]
-            scales = tuple(self._scale(k, counted[k], float(log_p[k])) for k in range(len(counted)))
-            combined = Combined(self.kind, n_map_toys, dominant, scales)
+            combined = Combined(
+                self.kind,
+                n_map_toys,
+                dominant,
+                tuple(self._scale(k, counted[k], float(log_p[k])) for k in range(scales)),
+                tuple(self._term(k, counted[k], float(log_p[k])) for k in range(scales, len(counted))),
+            )
         experiment, t = self.ladder.scales[dominant], combiner.statistic(self.statistics)
         assert experiment.data is not None
+        null = combiner.null(self.ladder, made)
         return SearchResult(
             statistic=float(t[0]),
-            null=combiner.null(self.ladder, made),
-            reference_draws=t,
+            null=null,
+            spread=self._spread(combiner, null, made),
+            out_of_reach=self._out_of_reach(combiner),
             ratio=experiment.ratio(self.solutions[dominant]),
             plan=experiment.plan,
             data_size=len(experiment.data),
@@ -137,6 +147,62 @@ class Evaluation:
             analytic_spread=law.std,
         )
 
+    def _term(self, k: int, toys: Array, log_p: float) -> TermResult:
+        term, t = self.ladder.terms[k - len(self.ladder.scales)], float(self.statistics[k, 0])
+        return TermResult(
+            label=term.label,
+            width=term.width if isinstance(term, ReachTerm) else None,
+            statistic=t,
+            exceedances=int(np.count_nonzero(~(toys < t))),
+            toys=len(toys),
+            local_p=float(np.exp(log_p)),
+            local_z=z_of_log_p(min(log_p, -1e-16)),
+        )
+
+    def _out_of_reach(self, combiner: Combiner) -> OutOfReach | None:
+        """The data events that the centres do not reach, at the width where that is most surprising."""
+        first, reach = len(self.ladder.first.reference), self.ladder.reach()
+        if self.ladder.first.pool.null_rows > first:  # relabelled, they have a part in the centres themselves
+            return None
+        totals = [float(term.log_p(np.array([term.residuals[first:].sum()]))[0]) for term in reach]
+        found = reach[int(np.argmin(totals))].beyond(first)
+        if combiner.combination is None and found.surprising:
+            warnings.warn(
+                f"{found.number} data events lie out of reach of the centres at this width, where "
+                f"{found.expected:.2g} are expected: the statistic hardly sees them; leave out the width to test at "
+                "several, with a term for such events",
+                ReachWarning,
+                stacklevel=4,
+            )
+        return found
+
+    def _spread(self, combiner: Combiner, null: Null, made: ToyRun) -> Spread | None:
+        """How much Z depends on what is random in the method."""
+        p, t = null.empirical(float(combiner.statistic(self.statistics)[0])), combiner.statistic(self.statistics)
+        slope = _z_per_log_p(p)
+        if combiner.combination is None:
+            if null.analytic is None:
+                return None
+            log_p = np.array([float(null.analytic.logsf(x)) for x in t])
+            return Spread(subsamples=slope * _deviation(log_p))
+        splits = 0.0
+        if self.ladder.first.plan.moment_blocks not in (None, 1):
+            by_split = combiner.statistic(self.ladder.data_by_split().T)
+            splits = slope * _deviation(by_split) / len(by_split) ** 0.5
+        rng = rng_of(self.ladder.first.plan.seed, Stream.CALIBRATION, 1)
+        others = [self._with_other_maps(combiner, made, rng) for _ in range(_OTHER_MAPS)]
+        return Spread(subsamples=slope * _deviation(t), splits=splits, maps=slope * _deviation(np.array(others)))
+
+    def _with_other_maps(self, combiner: Combiner, made: ToyRun, rng: np.random.Generator) -> float:
+        """log p with maps from a bootstrap of the toys that make the scales comparable."""
+        n = combiner.n_map_toys
+        toys = made.statistics[:, np.concatenate([rng.integers(n, size=n), np.arange(n, made.statistics.shape[1])])]
+        other = Combiner.of(self.ladder, self.kind, replace(made, statistics=toys), n)
+        t, null = float(other.statistic(self.statistics[:, :1])[0]), np.sort(other.null_statistics(made))
+        # Beyond the highest toy a statistic that is larger by one stands for a p smaller by e.
+        beyond = max(t - float(null[-1]), 0.0)
+        return float(np.log((np.count_nonzero(null >= t) + 1) / (len(null) + 1))) - beyond
+
     def _warn_of_fits(self, made: ToyRun) -> None:
         fits: dict[str, NDArray[np.bool_]] = {
             "the data's fits": np.stack([s.converged for s in self.solutions]),
@@ -150,3 +216,13 @@ class Evaluation:
                     ConvergenceWarning,
                     stacklevel=4,
                 )
+
+
+def _deviation(values: Array) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 and np.isfinite(values).all() else 0.0
+
+
+def _z_per_log_p(p: EmpiricalP) -> float:
+    """By how much Z rises where log p falls by 1."""
+    log_p = float(np.log(min(p.p_value, 1 - 1e-9)))
+    return z_of_log_p(log_p - 0.5) - z_of_log_p(min(log_p + 0.5, -1e-9))

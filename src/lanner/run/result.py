@@ -11,6 +11,7 @@ from lanner.inference.null import Null
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, z_of_log_p
+from lanner.inference.terms import OutOfReach
 from lanner.model.ratio import LearnedRatio
 from lanner.typing import Array
 
@@ -65,6 +66,43 @@ class ScaleResult:
 
 
 @dataclass(frozen=True)
+class TermResult:
+    """What a term beside the scales finds by itself: the number of events, or those out of reach of the centres."""
+
+    label: str
+    width: float | None  # of the centres' kernel; None for the number of events
+    statistic: float  # -ln p, before calibration
+    exceedances: int  # toys at or above it
+    toys: int
+    local_p: float
+    local_z: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much Z depends on what is random in the method, as standard deviations of Z.
+
+    Attributes
+    ----------
+    subsamples : float
+        From which of the reference events a fit takes.
+    splits : float
+        From which events give the moments, and which toys.
+    maps : float
+        From the toys that make scales comparable.
+    """
+
+    subsamples: float = 0.0
+    splits: float = 0.0
+    maps: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All of them together."""
+        return math.hypot(self.subsamples, self.splits, self.maps)
+
+
+@dataclass(frozen=True)
 class Combined:
     """How the p-values of several scales became one."""
 
@@ -72,6 +110,15 @@ class Combined:
     n_map_toys: int  # toys used to make the scales comparable, which the p-value does not count
     dominant_scale: int  # index of the most significant scale, whose ratio is the one shown
     scales: tuple[ScaleResult, ...]
+    terms: tuple[TermResult, ...] = ()  # what no scale can see
+
+    @property
+    def leading_term(self) -> TermResult | None:
+        """The most significant term, where it is more significant than every scale."""
+        found = min(self.terms, key=lambda term: term.local_p, default=None)
+        if found is None or found.local_p >= self.scales[self.dominant_scale].local_p:
+            return None
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +134,6 @@ class SearchResult:
         The test statistic of the data: t of a single scale, or -ln p of the combination of several.
     null : Null
         The statistic of the null toys, none of them left out, and the laws that extrapolate beyond them.
-    reference_draws : ndarray of shape (draws,)
-        The statistic repeated with other subsamples of the reference; the first is `statistic`.
     ratio : LearnedRatio
         The learned log-ratio of data to reference; of several scales, that of the most significant one.
     plan : Plan
@@ -111,6 +156,10 @@ class SearchResult:
         How several scales were combined and what each finds by itself; None for a single scale.
     seconds : float
         Duration of the search in seconds.
+    spread : Spread or None
+        How much Z depends on what is random in the method; None where it is not known.
+    out_of_reach : OutOfReach or None
+        Data events that lie beyond the reference, at the width where they are most surprising; None of a permutation.
 
     Examples
     --------
@@ -130,7 +179,6 @@ class SearchResult:
 
     statistic: float
     null: Null
-    reference_draws: Array
     ratio: LearnedRatio
     plan: Plan
     data_size: int
@@ -142,6 +190,8 @@ class SearchResult:
     stopping: Stopping | None = None
     combined: Combined | None = None
     seconds: float = 0.0
+    spread: Spread | None = None
+    out_of_reach: OutOfReach | None = None
 
     @property
     def empirical(self) -> EmpiricalP:

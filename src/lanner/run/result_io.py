@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner.errors import InputError
 from lanner.inference.null import Null
@@ -17,11 +19,12 @@ from lanner.inference.plan import Plan, upgraded
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import Chi2Fit
 from lanner.inference.tail import FittedTail
+from lanner.inference.terms import OutOfReach
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.ratio import LearnedRatio
-from lanner.run.result import Combined, Extrapolation, ScaleResult, SearchResult
+from lanner.run.result import Combined, Extrapolation, ScaleResult, SearchResult, Spread, TermResult
 
-FORMAT = "lanner.result/4"
+FORMAT, LAST_FORMAT = "lanner.result/5", "lanner.result/4"
 _PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
 _LISTED = 10_000  # toys in the JSON; a folder keeps all of them beside it
 Plain = dict[str, Any]
@@ -62,9 +65,9 @@ def save_result(result: SearchResult, folder: str | Path) -> Path:
     result.ratio.save(folder / "ratio.npz")
     analytic = result.null.analytic
     arrays = {
+        "statistic": np.array(result.statistic),  # to the last bit
         "statistics": result.null.statistics,
         "converged": result.null.converged,
-        "reference_draws": result.reference_draws,
         "analytic_weights": None if analytic is None else analytic.weights,
         "null_coefficients": result.null_coefficients,
     }
@@ -156,7 +159,8 @@ def result_to_dict(result: SearchResult) -> Plain:
             "not_converged": null.not_converged,
             "statistics": null.statistics[:_LISTED].tolist(),
         },
-        "reference_draws": result.reference_draws.tolist(),
+        "spread": None if result.spread is None else asdict(result.spread) | {"total": result.spread.total},
+        "out_of_reach": None if result.out_of_reach is None else asdict(result.out_of_reach),
         "fit": {name: getattr(ratio, name) for name in ("converged", "iterations", "rank", "trace_error")},
         "samples": {
             "reference": result.reference_total,
@@ -203,32 +207,24 @@ def _upgraded(plain: Plain, path: Path) -> Plain:
     """What the file holds, in the names of this format."""
     if plain["schema"] == FORMAT:
         return plain
-    if plain["schema"] != "lanner.result/3":
+    if plain["schema"] != LAST_FORMAT:
         raise InputError(
             f"{path} has the format {plain['schema']}, and this version reads {FORMAT} and the one before: "
             "remake it by running the search again with the same settings"
         )
-    combined = plain["combined"]
-    if combined is not None:
-        names = {"kind": "combination", "frozen": "n_map_toys", "speaks": "dominant_scale"}
-        combined = {names.get(name, name): value for name, value in combined.items()}
-    # What was one sentence, "width 0.3: 90th percentile of ...", is now a setting, its value and the reason.
-    sentences = (sentence.partition(": ") for sentence in plain["chosen"])
-    chosen = [
-        {"setting": what.partition(" ")[0], "value": what.partition(" ")[2], "reason": why}
-        for what, _, why in sentences
-    ]
-    configuration = upgraded(plain["configuration"]) | {"chosen": chosen}
-    return plain | {"combined": combined, "configuration": configuration}
+    return plain | {"configuration": upgraded(plain["configuration"]), "spread": None, "out_of_reach": None}
 
 
 def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> SearchResult:
     null, samples, combined = plain["null"], plain["samples"], plain["combined"]
     if combined is not None:
-        combined = Combined(**combined | {"scales": tuple(ScaleResult(**scale) for scale in combined["scales"])})
-    weights = arrays.get("analytic_weights")
+        several: Plain = {"scales": tuple(ScaleResult(**scale) for scale in combined["scales"])}
+        several["terms"] = tuple(TermResult(**term) for term in combined.get("terms", ()))
+        combined = Combined(**combined | several)
+    weights, spread, beyond = arrays.get("analytic_weights"), plain["spread"], plain["out_of_reach"]
+    last = arrays.get("reference_draws")  # of the last format, whose first entry is the statistic
     return SearchResult(
-        statistic=float(arrays["reference_draws"][0]),
+        statistic=float(arrays["statistic"] if last is None else last[0]),
         null=Null(
             null["kind"],
             arrays["statistics"],
@@ -237,7 +233,6 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
             chi2=None if null["dof"] is None else _made(Chi2Fit, null),
             tail=None if plain["tail"] is None else _made(FittedTail, plain["tail"]),
         ),
-        reference_draws=arrays["reference_draws"],
         ratio=ratio,
         plan=Plan.from_dict(plain["configuration"]),
         data_size=samples["data"],
@@ -249,6 +244,8 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         stopping=None if null["stopping"] is None else Stopping(**null["stopping"]),
         combined=combined,
         seconds=plain["seconds"],
+        spread=None if spread is None else _made(Spread, spread),
+        out_of_reach=None if beyond is None else OutOfReach(**beyond | {"rows": tuple(beyond["rows"])}),
     )
 
 

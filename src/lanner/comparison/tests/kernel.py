@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ class Kernel:
             "centers": plan.centers,
         }
         settings = FitSettings(**{"scaling": plan.scaling} | self.keywords | shared)
-        return plan_search(
+        plans = plan_search(
             pool.reference,
             None if plan.fixed is None else pool.other,
             expected=plan.expected if plan.fixed is None else None,
@@ -51,6 +51,7 @@ class Kernel:
             memory=pool.memory,
             progress=progress,
         )
+        return tuple(replace(p, centers_barred=plan.centers_barred) for p in plans)
 
     def prepare(  # noqa: D102
         self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lanner._util.text import Rows, as_html, as_text, text_table
+from lanner._util.text import Rows, as_html, as_text, count, text_table
 from lanner.report.text.estimates import estimates
 from lanner.report.text.verdict import verdict
 from lanner.report.text.words import aligned, deviations, number, with_error, z_score
-from lanner.run.result import Combined, SearchResult
+from lanner.run.result import Combined, SearchResult, Spread
 
 if TYPE_CHECKING:
     from lanner.report.characterise import Characterisation
@@ -55,12 +55,12 @@ def findings(found: Characterisation) -> str:
 
 def _rows(result: SearchResult) -> Rows:
     plan, combined = result.plan, result.combined
-    others = ", ".join(aligned(t, 4) for t in result.reference_draws[1:])
-    repeated = f" (repeated with other subsamples of the reference: {others})" if others else ""
     fit = f"width {number(plan.width, 4)}, penalty {number(plan.penalty)}, {plan.centers} centres"
     return [
-        ("combined statistic" if combined else "statistic", f"{statistic(result)}{repeated}"),
+        ("combined statistic" if combined else "statistic", statistic(result)),
         *((e.name, e.line) for e in estimates(result)),
+        *([] if result.spread is None else [("spread of Z", spread(result.spread))]),
+        *([] if (reach := out_of_reach(result)) is None else [("out of reach", reach)]),
         *([] if combined is None else _scale_rows(combined)),
         ("features", ", ".join(plan.names)),
         ("events", f"{result.reference_total} reference, {result.data_size} data, {number(plan.expected, 6)} expected"),
@@ -85,10 +85,30 @@ def _scale_rows(combined: Combined) -> Rows:
         ),
         ("local Z", f"at scales tuned to deviations of {looked_for}; * marks the most significant one"),
     ]
+    leading = combined.leading_term
     by_size = sorted(enumerate(combined.scales), key=lambda scale: scale[1].deviation)
     for width in sorted({s.width for s in combined.scales}):
-        local = [
-            z_score(s.local_z) + ("*" if k == combined.dominant_scale else "") for k, s in by_size if s.width == width
-        ]
+        starred = combined.dominant_scale if leading is None else None
+        local = [z_score(s.local_z) + ("*" if k == starred else "") for k, s in by_size if s.width == width]
         rows.append((f"  width {aligned(width)}", ", ".join(local)))
+    rows += [(f"  {t.label}", z_score(t.local_z) + ("*" if t is leading else "")) for t in combined.terms]
     return rows
+
+
+def spread(found: Spread) -> str:
+    """How much Z depends on what is random in the method."""
+    return (
+        f"{z_score(found.total)} from what is random in the method, apart from the toys that are counted and the draw "
+        "of the centres"
+    )
+
+
+def out_of_reach(result: SearchResult) -> str | None:
+    """How many data events lie beyond the reference, where there are more than expected."""
+    found = result.out_of_reach
+    if found is None or not found.surprising:
+        return None
+    return (
+        f"{count(found.number, 'data event')} beyond the reference (width {aligned(found.width)}), where "
+        f"{number(found.expected, 2)} are expected"
+    )

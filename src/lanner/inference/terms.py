@@ -1,0 +1,125 @@
+"""What no kernel scale can see: how many events there are, and events that lie out of reach of the centres.
+
+Features vanish far from every centre, so events out there would not even be counted. Two kinds of terms are therefore
+combined with the scales, each with a p-value of its own to begin with, which toys then calibrate with the rest:
+
+- the number of data events, against Poisson(N(0)), on either side;
+- at each width, the sum over the data of the residual g(x) = k(x, x) - |phi(x)|^2, the part of an event that the basis
+  cannot represent: 0 among the centres, 1 far from all of them. Under the null it is a compound Poisson number, which
+  behaves like one of Poisson(N E[g]^2 / E[g^2]) events of size E[g^2] / E[g]. Only an excess counts.
+
+Centres are drawn at random from the reference and never a toy's data, so toys lie out of their reach as often as
+data of the reference model do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import gammainc, gammaln
+
+from lanner.model.weightings import Draw
+from lanner.typing import Array
+
+# Beside the residuals of the reference, one event that is wholly out of reach: with none at all nothing could be told.
+_PSEUDO = 1.0
+BEYOND = 0.5  # an event with a larger residual is called out of reach
+MOST_LISTED = 100
+_SURPRISING = 1e-3  # a chance below which events out of reach are worth a warning
+
+
+@dataclass(frozen=True)
+class OutOfReach:
+    """Data events that lie out of reach of the centres at one width."""
+
+    width: float
+    expected: float  # so many are expected of the reference model
+    number: int
+    rows: tuple[int, ...]  # of the data, the furthest first; no more than are worth listing
+
+    @property
+    def surprising(self) -> bool:
+        """Whether there are more than the reference explains."""
+        return bool(poisson_log_excess(np.array([float(self.number)]), self.expected + 0.05)[0] < np.log(_SURPRISING))
+
+
+@dataclass(frozen=True)
+class CountTerm:
+    """The number of data events."""
+
+    expected: float
+    label: str = "number of events"
+
+    def log_p(self, numbers: Array) -> Array:
+        """log p of each number, two-sided.
+
+        >>> float(np.exp(CountTerm(100.0).log_p(np.array([100, 130]))[1]).round(4))
+        0.0046
+        """
+        n = np.asarray(numbers, dtype=np.float64)
+        smaller = np.minimum(stats.poisson.logsf(n - 1, self.expected), stats.poisson.logcdf(n, self.expected))
+        return np.asarray(np.minimum(smaller + np.log(2.0), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ReachTerm:
+    """The part of the data that the basis of one width cannot represent."""
+
+    width: float
+    residuals: Array  # of every row of the pool
+    mean: float  # E[g] under the null
+    square: float  # E[g^2]
+    expected: float  # N(0)
+    expected_beyond: float  # how many of them are out of reach
+
+    @classmethod
+    def of(
+        cls, width: float, residuals: Array, null: NDArray[np.intp], weights: Array | None, expected: float
+    ) -> ReachTerm:
+        """With the moments of the residuals in some rows that follow the null, weighted or not."""
+        g = residuals[null]
+        w = np.ones(len(g)) if weights is None else weights[null] * len(g) / weights[null].sum()
+        total = w.sum() + _PSEUDO
+        beyond = expected * float(w @ (g > BEYOND)) / len(g)
+        return cls(width, residuals, (w @ g + _PSEUDO) / total, (w @ g**2 + _PSEUDO) / total, expected, beyond)
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables."""
+        return f"out of reach, width {self.width:.3g}"
+
+    def log_p(self, totals: Array) -> Array:
+        """log p of each sum of residuals over the data."""
+        size = self.square / self.mean
+        return poisson_log_excess(np.asarray(totals) / size, self.expected * self.mean / size)
+
+    def totals(self, draws: Sequence[Draw]) -> Array:
+        """The sum of the residuals over each draw's data."""
+        return np.array([self.residuals[d.data].sum() for d in draws])
+
+    def beyond(self, first: int) -> OutOfReach:
+        """The events out of reach among the rows from `first` on, the data's, those furthest out first."""
+        g = self.residuals[first:]
+        rows = np.flatnonzero(g > BEYOND)
+        rows = rows[np.argsort(-g[rows], kind="stable")]
+        return OutOfReach(self.width, self.expected_beyond, len(rows), tuple(int(i) for i in rows[:MOST_LISTED]))
+
+
+def poisson_log_excess(number: Array, mean: float) -> Array:
+    """log of the chance that a Poisson number reaches another one, which need not be whole.
+
+    >>> poisson_log_excess(np.array([0.0, 1.0, 400.0]), 0.1).round(3).tolist()
+    [0.0, -2.352, -2921.705]
+    """
+    k = np.asarray(number, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(gammainc(np.maximum(k, 1e-12), mean))
+    far = np.isneginf(log_p)
+    # The first term of the sum and the geometric series that bounds the others.
+    x = k[far]
+    log_p[far] = x * np.log(mean) - mean - gammaln(x + 1) - np.log1p(-mean / (x + 1))
+    return np.asarray(np.where(k > 0, log_p, 0.0))
