@@ -241,7 +241,7 @@ def _chosen_width(reference: Array, rng: np.random.Generator) -> float:
 
 def _candidates(centers: Any, events: Array, units: Scaling, rng: np.random.Generator) -> tuple[Array, bool]:
     """The candidate centres, scaled, and whether they were given as points."""
-    n, d = events.shape
+    n, d = len(events), len(units.names)
     if centers is None:
         centers = default_centers(n)
     if np.ndim(centers) == 0:
