@@ -225,7 +225,7 @@ def test_under_every_rule_a_uniform_angle_has_two_columns_of_unit_spread(rule):
 
 @given(x=st.floats(-1e3, 1e3), turns=st.integers(-3, 3))
 def test_the_ends_of_an_angle_are_one_place(x, turns):
-    scaling = Scaling([0.0], [360 / (2 * np.pi)], None, ["phi"], periodic=["phi"])
+    scaling = Scaling(np.zeros(1), np.full(1, 360 / (2 * np.pi)), None, ("phi",), periodic=("phi",))
     np.testing.assert_allclose(scaling.apply([[x + 360 * turns]]), scaling.apply([[x]]), atol=1e-9)
 
 
@@ -259,4 +259,4 @@ def test_a_constant_column_is_kept_and_any_other_value_is_far():
 
 def test_a_missing_value_of_no_column_is_refused():
     with pytest.raises(InputError, match="no column 'phi'"):
-        Scaling([0.0], [1.0], None, ["x"], periodic=["phi"])
+        Scaling(np.zeros(1), np.ones(1), None, ("x",), periodic=("phi",))

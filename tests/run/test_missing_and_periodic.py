@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -27,7 +30,8 @@ REFERENCE = events(4000, 1)
 
 
 def search(data: Columns, **settings: Any) -> lanner.SearchResult:
-    return lanner.search(REFERENCE, data, **({"expected": 200, "toys": 200, "seed": 1, "periodic": ["phi"]} | settings))
+    usual: dict[str, Any] = {"expected": 200, "toys": 200, "seed": 1, "periodic": ["phi"]}
+    return lanner.search(REFERENCE, data, **usual | settings)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,7 @@ def turned(columns: Columns) -> Columns:
 
 @pytest.mark.parametrize("periodic", [["phi"], []])
 def test_where_a_turn_begins_does_not_matter_for_an_angle(periodic: list[str]) -> None:
-    settings: dict[str, Any] = {"expected": 200, "toys": 20, "periodic": periodic, "precision": "double"}
+    settings: dict[str, Any] = {"expected": 200, "toys": 66, "periodic": periodic, "precision": "double"}
     found = lanner.search(REFERENCE, events(200, 2), **settings)
     again = lanner.search(turned(REFERENCE), turned(events(200, 2)), **settings)
     same = np.allclose(found.null.statistics, again.null.statistics, rtol=1e-6)
@@ -83,6 +87,12 @@ def test_a_result_is_the_same_after_saving(result: lanner.SearchResult, tmp_path
     assert again.plan.units.to_dict() == result.plan.units.to_dict()
     assert again.plan.to_dict() == result.plan.to_dict()
     np.testing.assert_array_equal(again.ratio.log_ratio(REFERENCE), result.ratio.log_ratio(REFERENCE))
+
+
+def test_a_result_follows_the_schema(result: lanner.SearchResult, tmp_path: Path) -> None:
+    lanner.save_result(result, tmp_path)
+    schema = json.loads((resources.files("lanner.run") / "result.schema.json").read_text())
+    jsonschema.validate(json.loads((tmp_path / "result.json").read_text()), schema)
 
 
 def test_the_report_shows_angles_and_missing_values(result: lanner.SearchResult) -> None:

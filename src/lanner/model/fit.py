@@ -74,7 +74,7 @@ def fit_ratio(
         Falkon (Appendix B) is for many centres without low rank: all are used, none stored.
     statistic : {"likelihood-ratio", "score"}, default "likelihood-ratio"
         The paper's t; or t to second order, with one step instead of a fit.
-    scaling : {"standard", "authors"} or None, default None
+    scaling : {"robust", "standard", "authors"} or None, default None
         Scaling of the features, learned on the reference alone.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
