@@ -53,3 +53,8 @@ def test_an_angle_with_missing_values_is_suggested_too() -> None:
 
 def test_an_angle_that_is_named_is_not() -> None:
     assert said({"phi1": PHI}, periodic=("phi1",)) == []
+
+
+def test_beside_an_angle_that_is_named_another_is_suggested() -> None:
+    (found,) = said({"phi1": PHI, "phi2": PHI[::-1]}, periodic=("phi1",))
+    assert found.startswith("periodic phi1: column 'phi2' looks like an angle")

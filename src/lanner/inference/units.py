@@ -59,7 +59,7 @@ def said_of_units(units: Scaling, sample: Sample, label: str) -> list[Chosen]:
         one = len(alike) == 1
         what = f"column {listed(alike)} looks like an angle" if one else f"columns {listed(alike)} look like angles"
         reason = f"{what}: periodic={wanted} would join {'its' if one else 'their'} ends"
-        said.append(Chosen("periodic", "none", reason))
+        said.append(Chosen("periodic", ", ".join(units.periodic) or "none", reason))
     return said
 
 
