@@ -14,7 +14,7 @@ from lanner._util.values import Choice
 from lanner.cli import main
 from lanner.cli.options import flag_of
 from lanner.errors import InputError, LannerError, UnknownSettingError
-from lanner.events.scaling import RULES
+from lanner.events.units import RULES
 from lanner.inference.combination import COMBINATIONS
 from lanner.inference.scales import DEVIATIONS
 from lanner.model.features import PRECISIONS

@@ -53,6 +53,10 @@ class CountWarning(LannerWarning):
     """The number of data events contradicts the expected one by itself."""
 
 
+class ConstantWarning(LannerWarning):
+    """Data have another value where the reference has only one."""
+
+
 class NullWarning(LannerWarning):
     """The reference is small for toys of its own."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
@@ -85,8 +85,19 @@ class FitSettings:
     loss: str = setting("logistic", Choice("logistic", "extended"), "Loss of the fit.", "logistic")
     solver: str = setting("newton", Choice("newton", "falkon"), "Solver of the fit.", "newton")
     scaling: str | None = setting(
-        "standard", Choice("standard", "authors", none=True), "Scaling, learned on the reference.", "standard"
+        "robust",
+        Choice("robust", "standard", "authors", none=True),
+        "Scaling, learned on the reference; robust: median and central 68 % interval, standard: mean and deviation.",
+        "robust",
     )
+    missing: str = setting(
+        "auto",
+        Choice("auto", "keep"),
+        "Values such as -999 that many rows share far from all others: missing, with an indicator, or kept as numbers.",
+        "auto",
+        label="missing values",
+    )
+    periodic: Sequence[str] = setting((), Names(), "Angles, each NAME or NAME=PERIOD: their ends are joined.", "none")
     precision: str = setting(
         "single", Choice("single", "double"), "Precision of stored features; sums are always double.", "single"
     )
@@ -164,6 +175,8 @@ class FitKeywords(TypedDict, total=False):
     newton_steps: int | None
     loss: str
     scaling: str | None
+    missing: str
+    periodic: Sequence[str]
     precision: str
     tolerance: float | None
     trace_error: float | None

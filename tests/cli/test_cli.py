@@ -280,3 +280,19 @@ def test_an_expected_number_that_is_none_is_a_wrong_option(expected: str, tmp_pa
     found = run("search", "--reference", "r", "--data", "d", "--output", str(tmp_path), f"--expected={expected}")
     assert found.exit_code == 2
     assert expected in found.output
+
+
+def test_angles_and_kept_values_are_flags(files: Path, tmp_path: Path) -> None:
+    arguments = ("--reference", files / "reference.parquet", "--data", files / "null.parquet", *COMMON)
+    done = run("search", *arguments, "--periodic", "y=20,x", "--missing", "keep", "--output", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    found = lanner.load_result(tmp_path / "out").plan
+    assert (found.periodic, found.missing, found.units.periodic) == (("y=20", "x"), "keep", ("y", "x"))
+    assert yaml.safe_load((tmp_path / "out" / "config.yaml").read_text())["periodic"] == ["y=20", "x"]
+
+
+def test_an_angle_that_is_no_feature_offers_the_nearest(files: Path, tmp_path: Path) -> None:
+    arguments = ("--reference", files / "reference.parquet", "--data", files / "null.parquet", *COMMON)
+    done = run("search", *arguments, "--periodic", "yy", "--output", tmp_path)
+    assert done.exit_code == 1
+    assert "'yy' is not a feature" in done.output

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
 
-RULES = [None, "standard", "authors"]
+RULES = [None, "robust", "standard", "authors"]
 
 
 def events(seed=1, n=500):
@@ -146,7 +146,7 @@ def test_a_spread_below_the_normal_numbers_is_refused():
 
 
 def test_an_unknown_rule_brings_the_rules():
-    with pytest.raises(InputError, match=r"'minmax' is no rule.*None, 'standard', 'authors'"):
+    with pytest.raises(InputError, match=r"'minmax' is no rule.*None, 'robust', 'standard', 'authors'"):
         Scaling.learn(events(), "minmax")
 
 
@@ -173,3 +173,90 @@ def test_numbers_that_cannot_be_a_scaling_are_refused(change, said):
 
 def test_repr_is_one_line():
     assert repr(Scaling.learn(events(), "standard")) == "Scaling('standard'; eta, pt, b_tag)"
+
+
+# Missing values and angles
+
+
+def with_gaps(seed=3, n=2000):
+    """A momentum that is missing in a quarter of the events, an angle that is missing with it, and a flag."""
+    rng = np.random.default_rng(seed)
+    table = np.column_stack([rng.exponential(40, n), rng.uniform(-np.pi, np.pi, n), rng.integers(0, 2, n)])
+    table[: n // 4, :2] = -999
+    return Sample.of(table, names=["pt3", "phi3", "tag"])
+
+
+def test_missing_values_do_not_enter_the_units():
+    sample = with_gaps()
+    there = Sample.of(sample.features[500:], names=sample.names)
+    found, known = Scaling.learn(sample, "robust"), Scaling.learn(there, "robust")
+    assert known.missing == ()
+    np.testing.assert_array_equal(found.scale[:2], known.scale[:2])
+
+
+def test_each_missing_value_has_an_indicator_of_unit_spread():
+    sample = with_gaps()
+    scaling = Scaling.learn(sample, "robust", periodic=["phi3"])
+    scaled = scaling.apply(sample.features)
+    assert scaling.scaled_names == ("pt3", "cos phi3", "tag", "sin phi3", "pt3 is -999.0", "phi3 is -999.0")
+    assert scaled.shape == (2000, 6)
+    np.testing.assert_allclose(scaled[:, 4:].std(axis=0), 1.0)
+    assert (scaled[:500, [0, 1, 3]] == 0).all()
+
+
+def test_kept_values_are_numbers():
+    sample = with_gaps()
+    scaling = Scaling.learn(sample, "robust", missing="keep")
+    assert scaling.missing == ()
+    assert scaling.apply(sample.features).shape == sample.features.shape
+
+
+@pytest.mark.parametrize("rule", [None, "standard", "authors"])
+def test_other_rules_take_every_value_as_a_number(rule):
+    assert Scaling.learn(with_gaps(), rule).missing == ()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_under_every_rule_a_uniform_angle_has_two_columns_of_unit_spread(rule):
+    angle = Sample.of({"phi": np.linspace(0, 360, 2001)[:-1], "x": np.linspace(-1, 1, 2000)})
+    scaled = Scaling.learn(angle, rule, periodic=["phi=360"]).apply(angle.features)
+    np.testing.assert_allclose(scaled[:, [0, 2]].std(axis=0), 1.0)
+
+
+@given(x=st.floats(-1e3, 1e3), turns=st.integers(-3, 3))
+def test_the_ends_of_an_angle_are_one_place(x, turns):
+    scaling = Scaling(np.zeros(1), np.full(1, 360 / (2 * np.pi)), None, ("phi",), periodic=("phi",))
+    np.testing.assert_allclose(scaling.apply([[x + 360 * turns]]), scaling.apply([[x]]), atol=1e-9)
+
+
+def test_inverse_gives_back_missing_values_and_angles():
+    sample = with_gaps()
+    scaling = Scaling.learn(sample, "robust", periodic=["phi3"])
+    np.testing.assert_allclose(scaling.inverse(scaling.apply(sample.features)), sample.features, atol=1e-9)
+
+
+def test_json_and_pickle_keep_missing_values_and_angles():
+    scaling = Scaling.learn(with_gaps(), "robust", periodic=["phi3"])
+    for again in (
+        Scaling.from_dict(json.loads(json.dumps(scaling.to_dict()))),
+        pickle.loads(pickle.dumps(scaling)),
+    ):
+        assert (again.missing, again.periodic) == (scaling.missing, scaling.periodic)
+
+
+def test_a_scaled_sample_names_its_columns():
+    sample = with_gaps()
+    scaling = Scaling.learn(sample, "robust")
+    assert scaling.apply_sample(sample).names == scaling.scaled_names
+
+
+def test_a_constant_column_is_kept_and_any_other_value_is_far():
+    sample = Sample.of({"pt": np.arange(1000.0), "flag": np.ones(1000)})
+    scaling = Scaling.learn(sample, "robust")
+    assert np.abs(scaling.apply([[500.0, 1.001]])[0, 1]) > 100
+    assert (scaling.apply(sample.features)[:, 1] == 0).all()
+
+
+def test_a_missing_value_of_no_column_is_refused():
+    with pytest.raises(InputError, match="no column 'phi'"):
+        Scaling(np.zeros(1), np.ones(1), None, ("x",), periodic=("phi",))

@@ -61,8 +61,8 @@ def test_the_shape_alone_fixes_the_number_of_data() -> None:
 def test_a_permutation_learns_its_units_from_both_samples() -> None:
     found = plan(null="permutation")
     both = np.vstack([R.features, D.features])
-    np.testing.assert_allclose(found.units.shift, both.mean(axis=0))
-    np.testing.assert_allclose(plan().units.shift, R.features.mean(axis=0))
+    np.testing.assert_allclose(found.units.shift, np.median(both, axis=0))
+    np.testing.assert_allclose(plan().units.shift, np.median(R.features, axis=0))
 
 
 def test_weights_are_not_relabelled() -> None:
@@ -138,3 +138,14 @@ def test_the_names_of_the_last_format_are_still_read() -> None:
     last |= {"apart": now["n_held_out"], "source": now["n_hit_or_miss"], "scaling": now["units"]}
     again = Plan.from_dict(upgraded(last))
     assert again.to_dict() | {"chosen": ()} == now | {"chosen": ()}
+
+
+def test_toys_of_the_default_scaling_of_before_stay_valid() -> None:
+    assert "scaling" not in plan(scaling="standard").toy_settings()
+    assert plan(scaling="standard").toy_settings() != plan().toy_settings()
+
+
+def test_a_plan_without_the_newer_settings_can_be_read() -> None:
+    plain = plan(scaling="standard").to_dict()
+    del plain["missing"], plain["periodic"]
+    assert Plan.from_dict(plain).periodic == ()

@@ -307,7 +307,7 @@ WIDE = np.hstack([R, np.full((500, 1), 4.0)])
         (R, D, {"newton_steps": 0}, "newton_steps=0"),
         (R, D, {"loss": "hinge"}, "'logistic', 'extended'"),
         (R, D, {"solver": "magic"}, "'newton', 'falkon'"),
-        (R, D, {"scaling": "robust"}, "standard"),
+        (R, D, {"scaling": "minmax"}, "standard"),
         (R, D, {"precision": "half"}, "'single', 'double'"),
         (R, D, {"tolerance": 0.0}, "tolerance=0"),
         (R, D, {"trace_error": 2.0}, "trace_error=2"),

@@ -29,7 +29,7 @@ def test_a_calibration_of_the_last_format_gives_the_same_p_value(kept: Path) -> 
 def test_its_toys_are_extended_and_not_made_again(kept: Path) -> None:
     reference = lanner.load_calibration(kept).reference
     before = {path.name: path.read_bytes() for path in (kept / "toys").glob("batch-*.npz")}
-    more = lanner.calibrate(reference, expected=20, output=kept, toys=132, seed=3, centers=40)
+    more = lanner.calibrate(reference, expected=20, output=kept, toys=132, seed=3, centers=40, scaling="standard")
     assert len(more) == 132
     assert all((kept / "toys" / name).read_bytes() == content for name, content in before.items())
     assert len(lanner.load_calibration(kept)) == 132

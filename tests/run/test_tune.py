@@ -10,7 +10,7 @@ R = exponential(3000, 1, seed=1)[0]
 
 def test_the_width_is_a_quantile_of_the_distances() -> None:
     """The 90th percentile (App. C), of features in units of their spread; of an exponential that is log(10)."""
-    found = lanner.tune(R, expected=200, penalty=1e-5, centers=100, seed=1)
+    found = lanner.tune(R, expected=200, penalty=1e-5, centers=100, seed=1, scaling="standard")
     assert found.width == pytest.approx(np.log(10), rel=0.1)
 
 

@@ -23,7 +23,7 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.fit import MIN_DATA, check_expected
 from lanner.run.evaluate import Combiner
-from lanner.run.prepare import check_count, check_ratio, check_strengths, checked_sample
+from lanner.run.prepare import check_constant, check_count, check_ratio, check_strengths, checked_sample
 from lanner.run.toy_maker import ToyRun
 from lanner.settings import FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
@@ -52,7 +52,9 @@ def compare(
     tests: Sequence[str | Test] = DEFAULT,
     toys: int = 1000,
     experiments: int = 100,
-    scaling: str | None = "standard",
+    scaling: str | None = "robust",
+    missing: str = "auto",
+    periodic: Sequence[str] = (),
     reference_size: int | None = None,
     seed: int = 0,
     output: PathLike | None = None,
@@ -81,8 +83,12 @@ def compare(
         Null toys of each test.
     experiments : int, default 100
         Toy data sets with the signal.
-    scaling : {"standard", "authors", None}, default "standard"
+    scaling : {"robust", "standard", "authors", None}, default "robust"
         Scaling of the features, learned on the reference.
+    missing : {"auto", "keep"}, default "auto"
+        Whether values such as -999, which many rows share far from all others, are missing or numbers.
+    periodic : sequence of str, optional
+        Angles, each NAME or NAME=PERIOD: their ends are joined.
     reference_size : int, optional
         Reference events of each toy. Default: all, less the room for its data.
     seed : int, default 0
@@ -116,7 +122,9 @@ def compare(
     True
     """
     toys, experiments = checked("toys", toys), checked("experiments", experiments)
-    settings = shared_settings(scaling=scaling, reference_size=reference_size, seed=seed)
+    settings = shared_settings(
+        scaling=scaling, missing=missing, periodic=periodic, reference_size=reference_size, seed=seed
+    )
     folder, told = None if output is None else Path(output), as_progress(progress)
     if (signal is None) == (data is None):
         raise InputError("give either a signal to inject or data to test")
@@ -243,6 +251,7 @@ def _compare_data(
     number = None if expected is None else check_expected(expected)
     pool = unweighted(ToyPool.prepare(reference, data, expected=number, settings=settings, memory=memory))
     check_ratio(pool.plan, pool.reference)
+    check_constant(pool.reference, data)
     check_count(pool.plan, len(data))
     chosen = [t for t in named_tests(tests) if not isinstance(t, str | Supervised)]
     if not chosen:

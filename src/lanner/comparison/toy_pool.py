@@ -47,7 +47,7 @@ class ToyPool:
         progress: Progress | None = None,
     ) -> ToyPool:
         """Check the samples and decide on sizes. Without an expected number the data's is taken as fixed."""
-        reference = checked_sample(reference, "reference", MIN_REFERENCE)
+        reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
         if other is not None:
             other = match_columns(reference, checked_sample(other, label, 1), labels=("reference", label))
         budget = memory_budget(memory)

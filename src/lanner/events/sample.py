@@ -29,6 +29,7 @@ from lanner.events.columns import (
     read_only,
     stack,
 )
+from lanner.events.units import constant_columns
 from lanner.typing import Array
 
 
@@ -302,11 +303,12 @@ def default_names(dimensions: int) -> tuple[str, ...]:
     return tuple(f"x{column}" for column in range(dimensions))
 
 
-def check_varies(sample: Sample, label: str) -> None:
-    """Raise `InputError` if a column of `sample` has the same value in every row."""
+def check_varies(sample: Sample, label: str, *, everywhere: bool = True) -> None:
+    """Raise `InputError` if a column of `sample`, or every one of them, has the same value in every row."""
     if len(sample) == 1:
         raise InputError(f"{label} has one event only, in which no feature can vary: give more events")
-    lowest, highest = sample.features.min(axis=0), sample.features.max(axis=0)
-    constant = [f"column {sample.names[j]!r} (always {lowest[j]:g})" for j in np.flatnonzero(lowest == highest)]
-    if constant:
-        raise InputError(f"{label} is constant in {joined(constant)}: drop it from the features")
+    same = constant_columns(sample.features)
+    if len(same) and (everywhere or len(same) == sample.dimensions):
+        constant = [f"column {sample.names[j]!r} (always {sample.features[0, j]:g})" for j in same]
+        remedy = "drop it from the features" if everywhere else "give a feature that varies"
+        raise InputError(f"{label} is constant in {joined(constant)}: {remedy}")

@@ -1,31 +1,36 @@
 """`Scaling`: the units in which features are measured, learned once and applied to every sample.
 
-What to use when: None if the features are comparable as they are (one feature always is),
-"standard" if they are not, "authors" to reproduce the published results.
+What to use when: None if the features are comparable as they are (one feature always is), "robust" if they are not,
+"standard" for features without wild values, "authors" to reproduce the published results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lanner.errors import InputError
+from lanner.events.angles import TURN, check_period, periods
+from lanner.events.extra_columns import narrowed, widened
 from lanner.events.matching import match_names
+from lanner.events.missing import Missing, placeholders
 from lanner.events.sample import Sample
+from lanner.events.units import check_rule, learn_unit, numbers_of
 from lanner.typing import Array
-
-RULES = (None, "standard", "authors")
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Scaling:
     """A shift and a scale per feature: scaled = (x - shift) / scale.
 
-    Usually made with `Scaling.learn`. Every parameter is an attribute of the same name; arrays are read-only.
+    Usually made with `Scaling.learn`. Every parameter is an attribute of the same name; arrays are read-only. An angle
+    becomes two columns, sqrt(2) cos and sqrt(2) sin. A value that means "missing" becomes 0, the centre, and an
+    indicator column of its own. So scaled rows can have more columns than features (`scaled_names`): the features, with
+    the cosine in the place of an angle, then the sines, then the indicators.
 
     Parameters
     ----------
@@ -33,10 +38,14 @@ class Scaling:
         What is subtracted, in the units of each feature.
     scale : array_like of shape (features,)
         What is divided by, in the units of each feature, positive.
-    rule : {None, "standard", "authors"}
+    rule : {None, "robust", "standard", "authors"}
         How the numbers were learned, see `Scaling.learn`.
     names : iterable of str
         The names of the features.
+    missing : iterable of Missing, default ()
+        Values that mean "none": the column, the value, and its share of the reference.
+    periodic : iterable of str, default ()
+        The names of features that are angles; their scale is one radian, period / 2 pi.
 
     Raises
     ------
@@ -60,30 +69,29 @@ class Scaling:
     scale: Array
     rule: str | None
     names: tuple[str, ...]
+    missing: tuple[Missing, ...] = ()
+    periodic: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_rule(self.rule)
-        object.__setattr__(self, "names", tuple(self.names))
+        check_rule(self.rule)
+        for part in ("names", "missing", "periodic"):
+            object.__setattr__(self, part, tuple(getattr(self, part)))
+        for name in (*(one.column for one in self.missing), *self.periodic):
+            if name not in self.names:
+                raise InputError(f"a scaling of {', '.join(map(repr, self.names))} has no column {name!r}")
         for part in ("shift", "scale"):
-            values = np.array(getattr(self, part), dtype=np.float64)
-            if values.shape != (len(self.names),):
-                raise InputError(
-                    f"the {part} of a scaling has shape {values.shape} for {len(self.names)} features: "
-                    f"give one number per feature"
-                )
-            bad = ~np.isfinite(values) | ((values <= 0) & (part == "scale"))
-            if bad.any():
-                j = int(np.argmax(bad))
-                needed = "finite and positive" if part == "scale" else "finite"
-                raise InputError(
-                    f"the {part} of column {self.names[j]!r} is {values[j]:g}, but must be {needed}: "
-                    f"learn the scaling anew with Scaling.learn"
-                )
-            values.setflags(write=False)
-            object.__setattr__(self, part, values)
+            object.__setattr__(self, part, numbers_of(getattr(self, part), part, self.names))
 
     @classmethod
-    def learn(cls, reference: Sample, rule: str | None = "standard", *, label: str = "reference") -> Scaling:
+    def learn(
+        cls,
+        reference: Sample,
+        rule: str | None = "standard",
+        *,
+        label: str = "reference",
+        missing: str = "auto",
+        periodic: Iterable[str] = (),
+    ) -> Scaling:
         """Learn the scaling of a sample: the reference, never the data under test.
 
         Weights do not enter: a scaling is a choice of units.
@@ -92,12 +100,17 @@ class Scaling:
         ----------
         reference : Sample
             The sample that sets the units.
-        rule : {None, "standard", "authors"}, default "standard"
-            None leaves every column as it is. "standard" subtracts the mean and divides by the standard deviation.
-            "authors" does what the paper's authors do: a column with negative values is standardised, another
-            with a maximum above 1 is divided by its mean, and the rest stays as it is.
+        rule : {None, "robust", "standard", "authors"}, default "standard"
+            None leaves every column as it is. "robust" subtracts the median and divides by half of the central 68 %
+            interval; a column that never varies gets a tiny unit. "standard" subtracts the mean and divides by the
+            standard deviation. "authors" does what the paper's authors do: a column with negative values is
+            standardised, another with a maximum above 1 is divided by its mean, and the rest stays as it is.
         label : str, default "reference"
             What error messages call the sample.
+        missing : {"auto", "keep"}, default "auto"
+            Whether "robust" recognises values that mean "missing", such as -999, or takes all values as numbers.
+        periodic : iterable of str, default ()
+            Angles, each a name or NAME=PERIOD; the period is 2 pi if none is given.
 
         Returns
         -------
@@ -107,7 +120,7 @@ class Scaling:
         Raises
         ------
         InputError
-            If the rule is unknown, or a column that has to be standardised does not vary.
+            If the rule or an angle is unknown, or a column that has to be standardised does not vary.
 
         Examples
         --------
@@ -115,18 +128,42 @@ class Scaling:
         >>> Scaling.learn(sample, "authors").apply(sample.features).tolist()
         [[-1.0, 0.5, 0.25], [1.0, 1.5, 1.0]]
         """
-        _check_rule(rule)
+        check_rule(rule)
+        angles = periods(periodic, reference.names)
         shift, scale = np.zeros(reference.dimensions), np.ones(reference.dimensions)
-        for j, column in enumerate(reference.features.T):
-            if rule == "standard" or (rule == "authors" and column.min() < 0):
-                shift[j], scale[j] = _moments(column)
-                _check_spread(column, scale[j], f"column {reference.names[j]!r} of {label}")
-            elif rule == "authors" and column.max() > 1:
-                scale[j], _ = _moments(column)
-        return cls(shift, scale, rule, reference.names)
+        found: list[Missing] = []
+        for j, (name, column) in enumerate(zip(reference.names, reference.features.T, strict=True)):
+            values = placeholders(column) if rule == "robust" and missing == "auto" else {}
+            if values:
+                found += [Missing(name, value, share) for value, share in values.items()]
+                column = column[~np.isin(column, list(values))]
+            if name in angles:
+                check_period(column, angles[name], name)
+                scale[j] = angles[name] / TURN
+            else:
+                shift[j], scale[j] = learn_unit(column, rule, f"column {name!r} of {label}")
+        return cls(shift, scale, rule, reference.names, tuple(found), tuple(angles))
+
+    @property
+    def scaled_names(self) -> tuple[str, ...]:
+        """What the columns of scaled rows are.
+
+        Returns
+        -------
+        tuple of str
+            The features, then what angles and missing values add to them.
+
+        Examples
+        --------
+        >>> Scaling([0.0], [1.0], None, ["phi"], periodic=["phi"]).scaled_names
+        ('cos phi', 'sin phi')
+        """
+        own = (f"cos {name}" if name in self.periodic else name for name in self.names)
+        more = (f"sin {name}" for name in self.periodic)
+        return (*own, *more, *(f"{one.column} is {one.value!r}" for one in self.missing))
 
     def apply(self, features: ArrayLike) -> Array:
-        """Return features in the units of the scaling: (x - shift) / scale.
+        """Return features in the units of the scaling: (x - shift) / scale, with what angles and missing values add.
 
         Parameters
         ----------
@@ -135,8 +172,8 @@ class Scaling:
 
         Returns
         -------
-        ndarray of shape (events, features)
-            The scaled features, in a new array.
+        ndarray of shape (events, columns)
+            The scaled features, in a new array; its columns are `scaled_names`.
 
         Raises
         ------
@@ -152,7 +189,10 @@ class Scaling:
         >>> Scaling([20.0], [10.0], "standard", ["pt"]).apply([[40.0]]).tolist()
         [[2.0]]
         """
-        scaled: Array = (self._table(features) - self.shift) / self.scale
+        table = self._table(features, len(self.names))
+        scaled: Array = (table - self.shift) / self.scale
+        if self.missing or self.periodic:
+            scaled = widened(table, scaled, self.scale, *self._extra())
         return scaled
 
     def inverse(self, scaled: ArrayLike) -> Array:
@@ -160,13 +200,13 @@ class Scaling:
 
         Parameters
         ----------
-        scaled : array_like of shape (events, features)
+        scaled : array_like of shape (events, columns)
             Scaled features, such as `apply` returns.
 
         Returns
         -------
         ndarray of shape (events, features)
-            Features in their own units, in a new array.
+            Features in their own units, in a new array; angles within half a period of 0.
 
         Raises
         ------
@@ -182,8 +222,9 @@ class Scaling:
         >>> Scaling([20.0], [10.0], "standard", ["pt"]).inverse([[2.0]]).tolist()
         [[40.0]]
         """
-        features: Array = self._table(scaled) * self.scale + self.shift
-        return features
+        table = self._table(scaled, len(self.scaled_names))
+        features: Array = table[:, : len(self.names)] * self.scale + self.shift
+        return narrowed(table, features, self.scale, *self._extra())
 
     def apply_sample(self, sample: Sample, *, label: str = "sample") -> Sample:
         """Return a sample in the units of the scaling, its columns matched by name.
@@ -198,7 +239,7 @@ class Scaling:
         Returns
         -------
         Sample
-            The scaled events with their weights, the columns in the order of `names`.
+            The scaled events with their weights, the columns in the order of `scaled_names`.
 
         Raises
         ------
@@ -212,7 +253,7 @@ class Scaling:
         [[2.0, 1.5]]
         """
         matched = match_names(self.names, sample, labels=("the scaling", label))
-        return Sample(self.apply(matched.features), matched.names, matched.weights, label=label)
+        return Sample(self.apply(matched.features), self.scaled_names, matched.weights, label=label)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, from which `from_dict` gets back the same bits.
@@ -220,7 +261,7 @@ class Scaling:
         Returns
         -------
         dict
-            The keys ``rule``, ``names``, ``shift`` and ``scale``.
+            The keys ``rule``, ``names``, ``shift`` and ``scale``; ``missing`` and ``periodic`` where there is some.
 
         See Also
         --------
@@ -231,12 +272,17 @@ class Scaling:
         >>> Scaling([20.0], [10.0], "standard", ["pt"]).to_dict()
         {'rule': 'standard', 'names': ['pt'], 'shift': [20.0], 'scale': [10.0]}
         """
-        return {
+        plain: dict[str, Any] = {
             "rule": self.rule,
             "names": list(self.names),
             "shift": self.shift.tolist(),
             "scale": self.scale.tolist(),
         }
+        if self.missing:
+            plain["missing"] = [asdict(one) for one in self.missing]
+        if self.periodic:
+            plain["periodic"] = list(self.periodic)
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Scaling:
@@ -245,7 +291,8 @@ class Scaling:
         Parameters
         ----------
         plain : dict
-            The keys ``rule``, ``names``, ``shift`` and ``scale``; others are ignored.
+            The keys ``rule``, ``names``, ``shift`` and ``scale``, and ``missing`` and ``periodic`` if there are any;
+            others are ignored.
 
         Returns
         -------
@@ -267,52 +314,35 @@ class Scaling:
         Scaling(None; pt)
         """
         needed = ("shift", "scale", "rule", "names")
-        missing = [key for key in needed if key not in plain]
-        if missing:
+        lacking = [key for key in needed if key not in plain]
+        if lacking:
             raise InputError(
-                f"a scaling needs the keys {', '.join(needed)}, but {', '.join(missing)} is missing: "
+                f"a scaling needs the keys {', '.join(needed)}, but {', '.join(lacking)} is missing: "
                 f"give what Scaling.to_dict returned"
             )
-        return cls(**{key: plain[key] for key in needed})
+        missing = [Missing(one["column"], one["value"], one["share"]) for one in plain.get("missing", ())]
+        return cls(
+            **{key: plain[key] for key in needed}, missing=tuple(missing), periodic=tuple(plain.get("periodic", ()))
+        )
 
     def __repr__(self) -> str:
         return f"Scaling({self.rule!r}; {', '.join(self.names)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, because numpy forgets "read-only" when it pickles.
-        return type(self), (self.shift, self.scale, self.rule, self.names)
+        return type(self), (self.shift, self.scale, self.rule, self.names, self.missing, self.periodic)
 
-    def _table(self, features: ArrayLike) -> Array:
+    def _extra(self) -> tuple[list[int], list[tuple[int, Missing]]]:
+        """The columns of angles, and those of missing values with each."""
+        place = self.names.index
+        return [place(name) for name in self.periodic], [(place(one.column), one) for one in self.missing]
+
+    def _table(self, features: ArrayLike, columns: int) -> Array:
         table = np.asarray(features, dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] != len(self.names):
+        if table.ndim != 2 or table.shape[1] != columns:
+            names = self.names if columns == len(self.names) else self.scaled_names
             raise InputError(
-                f"an array of shape {table.shape} cannot be scaled: needed is (events, {len(self.names)}), "
-                f"the columns being {', '.join(map(repr, self.names))}"
+                f"an array of shape {table.shape} cannot be scaled: needed is (events, {columns}), the columns being "
+                f"{', '.join(map(repr, names))}"
             )
         return table
-
-
-def _moments(column: NDArray[np.float64]) -> tuple[float, float]:
-    """Return mean and standard deviation (ddof=0) of a column.
-
-    Without event weights, on purpose: a scaling is a choice of units, which any fixed number can
-    serve, and with negative weights a weighted variance may be negative.
-    """
-    # In units of a power of two near the largest value: that changes no bit of the result, and the
-    # squares of numbers like 1e-200 or 1e200 neither vanish nor overflow.
-    _, exponent = np.frexp(np.abs(column).max())
-    unit = np.ldexp(column, -exponent)
-    return float(np.ldexp(unit.mean(), exponent)), float(np.ldexp(unit.std(), exponent))
-
-
-def _check_spread(column: Array, spread: float, what: str) -> None:
-    # Rounding gives a constant column a spread of about 1e-17, so compare the values themselves.
-    if column.min() == column.max():
-        raise InputError(f"{what} is always {column[0]:g}, so it has no spread to divide by: drop it from the features")
-    if spread < np.finfo(np.float64).tiny:
-        raise InputError(f"{what} has a spread of {spread:g}, too small to divide by: give it in smaller units")
-
-
-def _check_rule(rule: object) -> None:
-    if rule not in RULES:
-        raise InputError(f"{rule!r} is no rule for a scaling: choose from {', '.join(map(repr, RULES))}")

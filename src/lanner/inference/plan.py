@@ -18,6 +18,7 @@ from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import COARSE, DEVIATIONS, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, rng_of
+from lanner.inference.units import Chosen, learn_units, said_of_units
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import Loss, loss_by_name, null_curvature
@@ -35,18 +36,6 @@ _LEAST_CENTERS = 20
 # be harmless to a fit. More would reach beyond the reference, where single events rule (measured in 1-D).
 _BASIS_DEVIATION, _BASIS_SHARE = 2.0, 10.0
 _HIT_OR_MISS_MARGIN = 1.3  # weighted events set apart for hit-or-miss, over those needed on average
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A setting that was left open: what was chosen, and why."""
-
-    setting: str
-    value: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.setting} {self.value}: {self.reason}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +64,8 @@ class Plan(FitSettings):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain JSON."""
-        return asdict(self) | {"names": list(self.names), "units": self.units.to_dict()}
+        plain = {"names": list(self.names), "periodic": list(self.periodic), "units": self.units.to_dict()}
+        return asdict(self) | plain
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Plan:
@@ -92,11 +82,13 @@ class Plan(FitSettings):
     def toy_settings(self) -> dict[str, Any]:
         """What toys depend on, as plain JSON.
 
-        A setting at its default is left out, so that a setting which is new makes no kept toys void.
+        A setting at its default is left out, so that a setting which is new makes no kept toys void. So is the scaling
+        that was the default once; the units say how they were learned.
         """
         plain = self.to_dict()
-        same = {f.name for f in fields(self) if f.default is not MISSING and f.default == plain[f.name]}
-        return {name: value for name, value in plain.items() if name not in same | {"combination", "chosen"}}
+        same = {f.name for f in fields(self) if f.default is not MISSING and f.default == getattr(self, f.name)}
+        same |= {"combination", "chosen"} | ({"scaling"} if self.scaling == "standard" else set())
+        return {name: value for name, value in plain.items() if name not in same}
 
 
 def upgraded(plain: dict[str, Any]) -> dict[str, Any]:
@@ -158,8 +150,8 @@ def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, 
     if null == "permutation" and data is not None:
         _refuse_weights(reference=reference, data=data)
         sample = Sample(np.vstack([reference.features, data.features]), reference.names)
-    chosen = []
-    units = Scaling.learn(sample, settings.scaling)
+    units = learn_units(sample, settings)
+    chosen = said_of_units(units, sample, "the reference" if sample is reference else "reference and data")
     width = settings.width
     if not isinstance(width, float):
         width = pairwise_width(ScaledRows((sample.features,), units), rng=rng_of(settings.seed, Stream.WIDTH))

@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from lanner.errors import InputError
-from lanner.events import Sample, Scaling
+from lanner.events import Sample
 from lanner.inference.experiment import Experiment
 from lanner.inference.plan import plan_one
 from lanner.inference.seeds import Stream, rng_of
+from lanner.inference.units import learn_units
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
 from lanner.settings import FitSettings
@@ -144,7 +145,7 @@ def tune(
     """
     seed, centers, penalty = settings.seed, settings.centers, settings.penalty
     rng = rng_of(seed, Stream.TUNING)
-    units = Scaling.learn(reference, settings.scaling)
+    units = learn_units(reference, settings)
     scaled = units.apply(reference.features)
     levels = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
     quantiles = tuple((q, pairwise_width(scaled, quantile=q, rng=rng_of(seed, Stream.WIDTH))) for q in levels)

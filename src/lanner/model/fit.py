@@ -74,7 +74,7 @@ def fit_ratio(
         Falkon (Appendix B) is for many centres without low rank: all are used, none stored.
     statistic : {"likelihood-ratio", "score"}, default "likelihood-ratio"
         The paper's t; or t to second order, with one step instead of a fit.
-    scaling : {"standard", "authors"} or None, default None
+    scaling : {"robust", "standard", "authors"} or None, default None
         Scaling of the features, learned on the reference alone.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
@@ -241,7 +241,7 @@ def _chosen_width(reference: Array, rng: np.random.Generator) -> float:
 
 def _candidates(centers: Any, events: Array, units: Scaling, rng: np.random.Generator) -> tuple[Array, bool]:
     """The candidate centres, scaled, and whether they were given as points."""
-    n, d = events.shape
+    n, d = len(events), len(units.names)
     if centers is None:
         centers = default_centers(n)
     if np.ndim(centers) == 0:

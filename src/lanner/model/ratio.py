@@ -112,7 +112,7 @@ class LearnedRatio:
     solver: str
     newton_steps: int | None
     scaling: Scaling
-    centers: Array  # (rank, d), scaled
+    centers: Array  # (rank, columns), scaled
     coefficients: Array  # (rank,)
     spectrum: Spectrum | None  # of the features in the reference; Falkon knows none
 
@@ -228,7 +228,8 @@ class LearnedRatio:
             meta["names"] = tuple(meta["names"])
             spectrum = Spectrum(arrays.pop("eigenvalues"), arrays.pop("means")) if "eigenvalues" in arrays else None
             ratio = cls(**meta, scaling=scaling, spectrum=spectrum, **arrays)
-            if ratio.centers.shape != (ratio.rank, len(ratio.names)) or ratio.coefficients.shape != (ratio.rank,):
+            columns = len(scaling.scaled_names)
+            if ratio.centers.shape != (ratio.rank, columns) or ratio.coefficients.shape != (ratio.rank,):
                 raise ValueError("centres and coefficients do not fit together")
             return ratio
         except (TypeError, KeyError, ValueError) as error:

@@ -55,7 +55,7 @@ OWN_TESTS = {
         OwnTest("score, twelve scales", {}),
     ),
     "dimuon": (
-        OwnTest("the paper's", paper_settings(width=3.0, penalty=1e-6), share=0.1),
+        OwnTest("the paper's", paper_settings(width=3.0, penalty=1e-6, scaling="standard"), share=0.1),
         OwnTest("score, twelve scales", {}),
     ),
 }
@@ -248,7 +248,8 @@ def compare_suite(
         tests=[Network(hidden, clip) if test == "network" else test for test in tests],
         toys=toys,
         experiments=experiments,
-        settings=shared_settings(seed=seed, reference_size=reference_size or case.reference_size),
+        # As published: what bounds the network's parameters is meant for standardised features.
+        settings=shared_settings(seed=seed, reference_size=reference_size or case.reference_size, scaling="standard"),
         output=None if output is None else Path(output),
         memory=memory,
         progress=as_progress(progress),

@@ -114,6 +114,7 @@ def render(
         tuning=tables.tuning_tables(tuning),
         configuration=tables.configuration(result),
         units=tables.units(result),
+        units_caption=tables.units_caption(result),
         columns=_COLUMNS,
         versions=_versions(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from lanner._util.machine import megabytes, memory_budget
-from lanner.errors import CountWarning, InputError, MemoryBudgetError, NullWarning
+from lanner.errors import ConstantWarning, CountWarning, InputError, MemoryBudgetError, NullWarning
 from lanner.events import Sample, match_columns
 from lanner.events.sample import check_varies
+from lanner.events.units import constant_columns
 from lanner.inference.multiscale import Recipe
-from lanner.inference.plan import MIN_RATIO, Chosen, EventGenerator, Plan, choose_null, needs_trials, plan_scales
+from lanner.inference.plan import MIN_RATIO, EventGenerator, Plan, choose_null, needs_trials, plan_scales
 from lanner.inference.tuning import stable_penalty
+from lanner.inference.units import Chosen
 from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE, check_enough, check_expected
 from lanner.settings import FitSettings
@@ -62,7 +66,7 @@ def prepare(
     """Check samples and settings, and plan. In the place of data there may be a signal, of which toys are made."""
     number = None if expected is None else check_expected(expected)
     arrays_on(device)
-    reference = checked_sample(reference, "reference", MIN_REFERENCE)
+    reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
     if data is not None:
         data = match_columns(reference, checked_sample(data, "data", MIN_DATA))
     if signal is not None:
@@ -74,6 +78,7 @@ def prepare(
     if signal is None:
         check_ratio(plans[0], reference)
     if data is not None:
+        check_constant(reference, data)
         check_count(plans[0], len(data))
     return Job(Recipe(plans, reference, data if signal is None else signal, generator, device), budget)
 
@@ -105,11 +110,11 @@ def plan_search(
     return tuple(replace(plan, chosen=(*plan.chosen, chosen)) for plan in plans)
 
 
-def checked_sample(source: Any, label: str, least: int) -> Sample:
+def checked_sample(source: Any, label: str, least: int, scaling: str | None = "standard") -> Sample:
     """A sample that a search can use, or an error that says why not."""
     sample = Sample.of(source, label=label)
     if label == "reference":
-        check_varies(sample, label)
+        check_varies(sample, label, everywhere=scaling != "robust")
     elif sample.weights is not None:
         raise InputError(
             f"the {label} has event weights, which toys of unweighted events cannot calibrate; use unweighted data, "
@@ -139,6 +144,21 @@ def check_ratio(plan: Plan, reference: Sample) -> None:
             NullWarning,
             stacklevel=5,
         )
+
+
+def check_constant(reference: Sample, data: Sample) -> None:
+    """Warn where data have another value than the only one that the reference has in a column."""
+    for j in constant_columns(reference.features):
+        only = reference.features[0, j]
+        others = int(np.count_nonzero(data.features[:, j] != only))
+        if others:
+            warnings.warn(
+                f"column {reference.names[j]!r} is always {only:g} in the reference, but {others} of {len(data)} data "
+                "events have another value: no reference event is like them; if that is not meant (a run number, a "
+                "label of the sample), drop the column from the features",
+                ConstantWarning,
+                stacklevel=5,
+            )
 
 
 def check_count(plan: Plan, observed: int) -> None:

@@ -59,10 +59,11 @@ def tune(
     """
     if expected is None:
         raise InputError("expected=None: tuning needs the number of data events that the reference predicts")
+    fit = FitSettings(**settings)
     return tune_sample(
-        checked_sample(reference, "reference", MIN_REFERENCE),
+        checked_sample(reference, "reference", MIN_REFERENCE, fit.scaling),
         expected=check_expected(expected),
-        settings=FitSettings(**settings),
+        settings=fit,
         memory=memory_budget(memory),
         progress=as_progress(progress),
     )

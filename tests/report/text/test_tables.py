@@ -1,8 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lanner.errors import InputError
-from lanner.report.text.tables import cell, configuration, scales, tuning_tables, units
+from lanner.events import Scaling
+from lanner.events.missing import Missing
+from lanner.report.text.tables import cell, configuration, scales, tuning_tables, units, units_caption
+from lanner.run.result import SearchResult
 from tests.report.showcase import the_case
 from tests.report.text.test_verdict import kept
 
@@ -51,3 +56,25 @@ def test_a_tuning_may_be_values_and_tables() -> None:
     assert tuning_tables(None) == {}
     with pytest.raises(InputError, match="give what `tune` returned"):
         tuning_tables(3)
+
+
+def with_gaps_and_angle() -> SearchResult:
+    scaling = Scaling(
+        np.array([1.0, 0.0]), np.array([2.0, 1.0]), "robust", ("pt3", "phi"), (Missing("pt3", -999.0, 0.05),), ("phi",)
+    )
+    case = the_case().result
+    return replace(case, plan=replace(case.plan, units=scaling))
+
+
+def test_units_say_what_is_missing_and_what_is_periodic() -> None:
+    first, second = units(with_gaps_and_angle())
+    assert first["and"] == "-999 is missing (5 %): an indicator of its own"
+    assert second["and"] == "periodic, with 6.28319: its cosine and sine"
+
+
+def test_the_caption_of_the_units_has_the_rule_in_words() -> None:
+    assert "the median, and half of the central 68 % interval" in units_caption(with_gaps_and_angle())
+
+
+def test_no_angles_are_called_none() -> None:
+    assert {"setting": "periodic", "value": "none"} in configuration(the_case().result)

@@ -42,7 +42,8 @@ class Kernel:
             "reference_size": plan.reference_size,
             "centers": plan.centers,
         }
-        settings = FitSettings(**{"scaling": plan.scaling} | self.keywords | shared)
+        units: FitKeywords = {"scaling": plan.scaling, "missing": plan.missing, "periodic": plan.periodic}
+        settings = FitSettings(**units | self.keywords | shared)
         plans = plan_search(
             pool.reference,
             None if plan.fixed is None else pool.other,

@@ -9,6 +9,9 @@ import numpy as np
 
 from lanner._util.text import deviation_in_words
 from lanner.errors import InputError
+from lanner.events import Scaling
+from lanner.events.angles import TURN
+from lanner.events.units import WORDS
 from lanner.inference.tuning import Trial, Tuning
 from lanner.report.text.words import aligned, number, z_score
 from lanner.run.result import SearchResult
@@ -41,17 +44,38 @@ def configuration(result: SearchResult) -> Table:
         label = (declared.label if declared is not None else None) or _NAMES.get(name, name.replace("_", " "))
         unset = declared.unset if declared is not None else _UNSET.get(name)
         if name not in left_out:
-            rows.append({"setting": label, "value": cell(unset if value is None else value)})
+            rows.append({"setting": label, "value": cell(unset if value in (None, []) else value)})
     return rows
 
 
 def units(result: SearchResult) -> Table:
-    """Shift and scale of every feature."""
+    """Shift and scale of every feature, and what is missing or periodic, if anything is."""
     scaling = result.plan.units
-    return [
-        {"feature": name, "shift": cell(shift), "scale": cell(scale)}
+    rows = [
+        {"feature": name, "shift": cell(shift), "scale": cell(scale), "and": _besides(scaling, name)}
         for name, shift, scale in zip(scaling.names, scaling.shift, scaling.scale, strict=True)
     ]
+    some = any(row["and"] for row in rows)
+    return [{key: value for key, value in row.items() if some or key != "and"} for row in rows]
+
+
+def units_caption(result: SearchResult) -> str:
+    """What the numbers of that table are."""
+    return f"Units of the features: scaled = (x − shift) / scale ({WORDS[result.plan.units.rule]})"
+
+
+def _besides(scaling: Scaling, name: str) -> str:
+    """What is done to a feature besides its shift and scale."""
+    said = []
+    if name in scaling.periodic:
+        period = TURN * scaling.scale[scaling.names.index(name)]
+        said.append(f"periodic, with {cell(period)}: its cosine and sine")
+    said += [
+        f"{one.value:.10g} is missing ({100 * one.share:.2g} %): an indicator of its own"
+        for one in scaling.missing
+        if one.column == name
+    ]
+    return "; ".join(said)
 
 
 def tuning_tables(source: Any) -> dict[str, Table]:
