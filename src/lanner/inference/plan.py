@@ -14,6 +14,7 @@ import numpy as np
 from lanner._util.text import deviation_in_words
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
+from lanner.events.effective_size import effective_size
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import DEVIATIONS, QUANTILES, ladder_of_widths, penalty_for
@@ -198,7 +199,7 @@ def choose_null(
         return settings.null, ()
     if data is None or reference.weights is not None or settings.reference_size is not None:
         return "reference", ()  # a permutation needs data, and no weights or sizes of its own
-    if len(reference) >= MIN_RATIO * (len(data) if expected is None else expected):
+    if effective_size(reference).worth >= MIN_RATIO * (len(data) if expected is None else expected):
         return "reference", ()
     reason = (
         f"toys are drawn from reference and data together, because the reference has fewer than {MIN_RATIO:g} events "

@@ -23,6 +23,7 @@ from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.prepare import check_count, checked_sample, prepare
 from lanner.run.result import SearchResult
+from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
 from lanner.run.toy_store import sample_digest
 from lanner.settings import FitKeywords, FitSettings, spelled_out
@@ -263,6 +264,7 @@ def apply(
                 f"expected={expected:g}, but the calibration was made for {plan.expected:g}; calibrate again"
             )
         data = match_columns(calibration.reference, checked_sample(data, "data", MIN_DATA))
+        check_sizes(plan, calibration.reference, data)
         check_count(plan, len(data))
         recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
         evaluation = Evaluation(recipe.prepare(memory_budget(memory)), plan.combination)

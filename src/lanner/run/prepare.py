@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lanner._util.machine import megabytes, memory_budget
-from lanner.errors import CountWarning, InputError, MemoryBudgetError, NullWarning
+from lanner.errors import CountWarning, InputError, MemoryBudgetError
 from lanner.events import Sample, match_columns
 from lanner.events.sample import check_varies
 from lanner.inference.multiscale import Recipe
-from lanner.inference.plan import MIN_RATIO, Chosen, EventGenerator, Plan, choose_null, needs_trials, plan_scales
+from lanner.inference.plan import Chosen, EventGenerator, Plan, choose_null, needs_trials, plan_scales
 from lanner.inference.tuning import stable_penalty
 from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE, check_enough, check_expected
+from lanner.run.sizes import check_sizes
 from lanner.settings import FitSettings
 from lanner.typing import Progress
 
@@ -72,7 +73,7 @@ def prepare(
     budget = memory_budget(memory)
     plans = plan_search(reference, data, expected=number, settings=settings, memory=budget, progress=progress)
     if signal is None:
-        check_ratio(plans[0], reference)
+        check_sizes(plans[0], reference, data)
     if data is not None:
         check_count(plans[0], len(data))
     return Job(Recipe(plans, reference, data if signal is None else signal, generator, device), budget)
@@ -126,18 +127,6 @@ def check_strengths(signal_events: Sequence[float], available: int) -> None:
         raise InputError(
             f"signal_events={[float(s) for s in signal_events]!r}: give strengths well below the {available} events of "
             "the signal"
-        )
-
-
-def check_ratio(plan: Plan, reference: Sample) -> None:
-    """Warn where toys from the reference share too many of its events."""
-    if plan.null == "reference" and len(reference) < MIN_RATIO * plan.expected:
-        warnings.warn(
-            f"the reference has {len(reference)} events for {plan.expected:g} expected: with fewer than {MIN_RATIO:g} "
-            "times as many, toys from the reference alone share too many events, and small p-values come out too "
-            "small; use a larger reference, or null='permutation' where there are data",
-            NullWarning,
-            stacklevel=5,
         )
 
 
