@@ -111,6 +111,8 @@ class SearchResult:
         How several scales were combined and what each finds by itself; None for a single scale.
     seconds : float
         Duration of the search in seconds.
+    looks : tuple of int
+        Numbers of toys of earlier results on the same data in the same folder, where they were fewer.
 
     Examples
     --------
@@ -142,6 +144,7 @@ class SearchResult:
     stopping: Stopping | None = None
     combined: Combined | None = None
     seconds: float = 0.0
+    looks: tuple[int, ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:

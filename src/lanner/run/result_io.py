@@ -171,6 +171,7 @@ def result_to_dict(result: SearchResult) -> Plain:
         "warnings": result.warnings,
         "versions": versions(),
         "seconds": result.seconds,
+        "looks": result.looks,
     }
     return {name: _finite(value) for name, value in plain.items()}
 
@@ -249,6 +250,7 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         stopping=None if null["stopping"] is None else Stopping(**null["stopping"]),
         combined=combined,
         seconds=plain["seconds"],
+        looks=tuple(plain.get("looks", ())),  # not in files of earlier versions
     )
 
 
