@@ -54,4 +54,4 @@ class CountWarning(LannerWarning):
 
 
 class NullWarning(LannerWarning):
-    """The reference is small for toys of its own."""
+    """The reference is small for toys of its own, or events are copied: p-values come out too small."""

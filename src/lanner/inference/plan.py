@@ -202,8 +202,8 @@ def choose_null(
     if effective_size(reference).worth >= MIN_RATIO * (len(data) if expected is None else expected):
         return "reference", ()
     reason = (
-        f"toys are drawn from reference and data together, because the reference has fewer than {MIN_RATIO:g} events "
-        "for each one expected, too few for toys of its own"
+        f"toys are drawn from reference and data together, because the reference is worth fewer than {MIN_RATIO:g} "
+        "events for each one expected, too few for toys of its own"
     )
     return "permutation", (Chosen("null", "permutation", reason),)
 
