@@ -99,3 +99,16 @@ def test_no_scale_is_too_small_or_too_large(scale: float) -> None:
 def test_a_fine_lattice_with_few_values_on_it_explains_no_ties() -> None:
     assert not is_discrete(np.unique(RNG.normal(size=500).round(7)))
     assert is_discrete(np.unique(RNG.normal(size=5000).round(3)))
+
+
+def test_a_single_column_drawn_with_replacement_unequally_often_is_noticed() -> None:
+    weights = RNG.exponential(size=2000)
+    rows = RNG.choice(2000, 40_000, p=weights / weights.sum())
+    counts = np.bincount(rows)
+    # The most frequent values pass for placeholders.
+    assert size(X[rows, 0]).worth == pytest.approx(40_000**2 / (counts @ counts), rel=0.1)
+
+
+def test_copies_among_events_that_are_none_are_noticed() -> None:
+    column = np.concatenate([np.repeat(X[:1000, 0], 20), X[1000:1500, 0]])
+    assert size(column).worth == pytest.approx(20_500**2 / (1000 * 400 + 500))

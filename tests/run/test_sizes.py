@@ -61,15 +61,22 @@ def test_rounded_numbers_repeat_and_are_events_all_the_same() -> None:
     check_sizes(plan("permutation"), Sample.of(R[:1000].round(2)), Sample.of(D.round(2)))
 
 
-def test_copies_on_both_sides_of_a_relabelling_warn() -> None:
+def test_copies_in_a_relabelled_reference_warn() -> None:
     some = np.vstack([R[:1000], R[:150]])
-    with pytest.warns(NullWarning, match=r"together have 1250 events, worth 1008.*give each event once"):
+    with pytest.warns(
+        NullWarning, match=r"the reference has 1150 events, worth 912.*toys mix them.*give each event once"
+    ):
         check_sizes(plan("permutation"), Sample.of(some), Sample.of(D))
 
 
 def test_a_relabelling_of_nothing_but_copies_is_refused() -> None:
     with pytest.raises(InputError, match=r"no p-value would be right; give each event once"):
         check_sizes(plan("permutation"), Sample.of(TWICE), Sample.of(D))
+
+
+def test_data_that_are_in_the_reference_as_well_warn() -> None:
+    with pytest.warns(NullWarning, match=r"together have 1100 events, worth \d+ .*events of one are in the other"):
+        check_sizes(plan("permutation"), Sample.of(np.vstack([D, R[:900]])), Sample.of(D))
 
 
 @pytest.mark.parametrize("null", ["reference", "permutation", "generator"])
@@ -84,12 +91,12 @@ def test_a_few_data_that_were_counted_twice_warn() -> None:
 
 
 def test_a_generator_makes_no_copies() -> None:
-    with pytest.raises(InputError, match="generated references"):
+    with pytest.raises(InputError, match="toys are generated and have no copies"):
         check_sizes(plan("generator"), Sample.of(TWICE), Sample.of(D))
 
 
 def test_a_search_with_a_copied_reference_does_not_choose_toys_from_it() -> None:
-    with pytest.raises(InputError, match="reference and data together have 4100 events"):
+    with pytest.raises(InputError, match="the reference has 4000 events, worth 1000"):
         lanner.search(np.repeat(R[:1000], 4, axis=0), D, expected=100, toys=20, **HOW)
 
 

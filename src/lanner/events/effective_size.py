@@ -131,12 +131,18 @@ def _values_that_repeat(column: Array, in_distinct_rows: Array | None) -> Array 
     if is_discrete(values):
         return None
     # A grid of uneven steps, such as a calorimeter's: its values repeat in rows that differ. Where it is the only
-    # column it is known by counts that vary more than those of copied events do.
+    # column it is known by counts that vary, but little from one value to the next; those of copies know no neighbours.
     if in_distinct_rows is not None:
-        uneven = np.count_nonzero(~np.isin(in_distinct_rows, placeholders)) > 1.5 * len(values)
+        uneven = bool(np.count_nonzero(~np.isin(in_distinct_rows, placeholders)) > 1.5 * len(values))
     else:
-        uneven = counts.mean() >= _OFTEN and counts.var() > _UNEVEN * counts.mean()
+        uneven = counts.mean() >= _OFTEN and counts.var() > _UNEVEN * counts.mean() and _is_smooth(counts)
     return None if uneven else placeholders
+
+
+def _is_smooth(counts: NDArray[np.intp]) -> bool:
+    """Whether counts of neighbouring values are alike: whether their correlation is above one half."""
+    away = counts - counts.mean()
+    return float(away[1:] @ away[:-1]) > 0.5 * float(away @ away)
 
 
 def is_discrete(values: Array) -> bool:

@@ -24,19 +24,20 @@ def check_sizes(plan: Plan, reference: Sample, data: Sample | None = None) -> No
     size = effective_size(reference)
     if plan.null == "reference":
         _check_ratio(plan, size)
-    elif plan.null == "generator" and size.has_copies:
-        _warn_or_refuse(size, f"the reference has {size}, and the generated references of toys have no copies")
+    elif size.has_copies:
+        toys = "mix them with the data" if plan.null == "permutation" else "are generated and have no copies"
+        _warn_or_refuse(size, f"the reference has {size}: toys {toys}")
     if data is None:
         return
     own = effective_size(data)
     if own.has_copies:
         _warn_or_refuse(own, f"the data have {own}: an event counted twice looks like a signal that no toy has")
-    elif plan.null == "permutation":
+    elif plan.null == "permutation" and not size.has_copies:
         together = effective_size(Sample(np.vstack([reference.features, data.features]), reference.names))
         if together.has_copies:
             _warn_or_refuse(
                 together,
-                f"reference and data together have {together}: relabelled, copies of an event come to lie in both",
+                f"reference and data together have {together}: events of one are in the other as well",
             )
 
 
