@@ -58,7 +58,7 @@ class ConstantWarning(LannerWarning):
 
 
 class NullWarning(LannerWarning):
-    """The reference is small for toys of its own."""
+    """The reference is small for toys of its own, or events are copied: p-values come out too small."""
 
 
 class ReachWarning(LannerWarning):

@@ -7,7 +7,7 @@ import lanner
 from lanner.errors import InputError
 from tests.conftest import exponential
 
-R, _ = exponential(6000, 1)
+R, _ = exponential(10_000, 1)
 SIGNAL = np.random.default_rng(2).normal(0.8, 0.02, (400, 1))
 OPTIONS = {"expected": 500, "toys": 60, "experiments": 40, "seed": 1, "width": 0.3, "penalty": 1e-6, "scaling": None}
 
@@ -68,5 +68,5 @@ def test_a_smaller_reference_widens_the_null() -> None:
 
 
 def test_a_reference_size_beyond_the_reference_is_refused() -> None:
-    with pytest.raises(InputError, match=r"reference_size=5900: give from 2 to 5\d\d\d"):
-        lanner.power(R, SIGNAL, signal_events=[10], reference_size=5900, **OPTIONS)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"reference_size=9900: give from 2 to 9\d\d\d"):
+        lanner.power(R, SIGNAL, signal_events=[10], reference_size=9900, **OPTIONS)  # type: ignore[arg-type]

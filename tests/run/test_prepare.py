@@ -4,14 +4,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lanner.errors import CountWarning, InputError, MemoryBudgetError, NullWarning
+from lanner.errors import CountWarning, InputError, MemoryBudgetError
 from lanner.events import Sample
 from lanner.run.prepare import (
     SCORE_TOYS,
     TOYS,
     Job,
     check_count,
-    check_ratio,
     check_strengths,
     checked_sample,
     prepare,
@@ -96,12 +95,3 @@ def test_a_count_far_from_the_expected_one_warns() -> None:
         warnings.simplefilter("error")
         check_count(plan, 149)
         check_count(job(expected=None).plans[0], 160)
-
-
-def test_a_reference_that_is_small_for_toys_of_its_own_warns() -> None:
-    plan = job(null="reference").plans[0]
-    with pytest.warns(NullWarning, match="1999 events for 100 expected"):
-        check_ratio(plan, Sample.of(R[:1999]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_ratio(plan, Sample.of(R[:2000]))

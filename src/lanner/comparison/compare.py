@@ -23,7 +23,8 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.fit import MIN_DATA, check_expected
 from lanner.run.evaluate import Combiner
-from lanner.run.prepare import check_constant, check_count, check_ratio, check_strengths, checked_sample
+from lanner.run.prepare import check_constant, check_count, check_strengths, checked_sample
+from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun
 from lanner.settings import FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
@@ -207,6 +208,7 @@ def compare_signals(
 ) -> Comparison:
     """The same for several signals at once, which share their null toys."""
     pool, rows = pool_of_signals(reference, signals, expected=expected, settings=settings, memory=memory)
+    check_sizes(pool.plan, pool.reference)
     made = []
     for test in named_tests(tests):
         if isinstance(test, str):  # supervised: one for each signal
@@ -250,7 +252,7 @@ def _compare_data(
     data = checked_sample(data, "data", MIN_DATA)
     number = None if expected is None else check_expected(expected)
     pool = unweighted(ToyPool.prepare(reference, data, expected=number, settings=settings, memory=memory))
-    check_ratio(pool.plan, pool.reference)
+    check_sizes(pool.plan, pool.reference, data)
     check_constant(pool.reference, data)
     check_count(pool.plan, len(data))
     chosen = [t for t in named_tests(tests) if not isinstance(t, str | Supervised)]

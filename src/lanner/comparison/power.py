@@ -25,6 +25,7 @@ from lanner.model.backend import arrays_on
 from lanner.model.fit import check_expected
 from lanner.run.execution.local import Executor
 from lanner.run.prepare import check_strengths, default_toys
+from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import open_store
 from lanner.run.toy_store import ToyStore
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
@@ -185,6 +186,7 @@ def search_runner(
         device=device,
         progress=progress,
     )
+    check_sizes(pool.plan, pool.reference)
     decided = settings
     if needs_trials(fit):  # the trials are over, and need not be repeated wherever toys are made
         decided = settings | {"penalty": pool.plan.penalty}

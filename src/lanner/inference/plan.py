@@ -14,6 +14,7 @@ import numpy as np
 from lanner._util.text import deviation_in_words
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
+from lanner.events.effective_size import effective_size
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import COARSE, DEVIATIONS, ladder_of_widths, penalty_for
@@ -119,8 +120,8 @@ def plan_scales(
         events = ScaledRows(tuple(s.features for s in samples), plan.units)
         widths = ladder_of_widths(events, plan.expected, rng_of(plan.seed, Stream.WIDTH))
         reason = (
-            f"in equal ratios from the finest that {plan.expected:g} events can resolve to the {COARSE:.0%} quantile of "
-            "the distances between reference events"
+            f"in equal ratios from the finest that {plan.expected:g} events can resolve to the {COARSE:.0%} quantile "
+            "of the distances between reference events"
         )
         chosen = [c for c in chosen if c.setting != "width"]
         chosen.append(Chosen("widths", ", ".join(f"{w:.3g}" for w in widths), reason))
@@ -201,7 +202,7 @@ def _moment_blocks(plan: Plan, reference: int) -> int:
     if plan.centers > _room_for_centers(plan, reference):  # which comparisons of tests bar from their toys
         return 1
     if len(plan.names) <= _FEW_DIMENSIONS:
-        return 8
+        return 16
     return 4 if plan.centers <= _FEW_CENTERS else 2
 
 
@@ -221,11 +222,11 @@ def choose_null(
         return settings.null, ()
     if data is None or reference.weights is not None or settings.reference_size is not None:
         return "reference", ()  # a permutation needs data, and no weights or sizes of its own
-    if len(reference) >= MIN_RATIO * (len(data) if expected is None else expected):
+    if effective_size(reference).worth >= MIN_RATIO * (len(data) if expected is None else expected):
         return "reference", ()
     reason = (
-        f"toys are drawn from reference and data together, because the reference has fewer than {MIN_RATIO:g} events "
-        "for each one expected, too few for toys of its own"
+        f"toys are drawn from reference and data together, because the reference is worth fewer than {MIN_RATIO:g} "
+        "events for each one expected, too few for toys of its own"
     )
     return "permutation", (Chosen("null", "permutation", reason),)
 

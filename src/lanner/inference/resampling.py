@@ -3,8 +3,8 @@
 Toys and data are fitted by exactly the same procedure. Every fit uses the same number of reference events, drawn anew.
 A toy's data and its reference never share an event; the candidate centres are reference in every fit, the data's
 included (a centre among a fit's own data would follow its fluctuations, and barring only some of them would
-make toys and data differ). Where the score is judged by moments of the reference, a toy's data come from events that have
-no part in the moments which judge it (`model/splits.py`).
+make toys and data differ), or count as if they were none. Where the score is judged by moments of the reference, a
+toy's data come from events that have no part in the moments which judge it (`model/splits.py`).
 """
 
 from __future__ import annotations
@@ -116,9 +116,7 @@ class ReferenceScheme:
         drawn = self._free[rng.choice(len(self._free), number + len(taken), replace=False)]
         return drawn[np.isin(drawn, taken, assume_unique=True, invert=True)][:number]
 
-    def _draw(
-        self, data: NDArray[np.intp], left_out: NDArray[np.intp], split: int | None = None
-    ) -> Draw:
+    def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp], split: int | None = None) -> Draw:
         return Draw(self.reference + self.data_size, self.reference, data, left_out, split)
 
 

@@ -158,7 +158,7 @@ class Moments:
     def by_split(cls, features: Features, splits: Splits, weights: Array | None) -> list[Moments]:
         """Of each split: one pass over the rows, each added to the moments of its block."""
         labels, arrays = _thinned_labels(splits.labels), features.arrays
-        totals = {label: 0.0 for label in range(ALWAYS, splits.blocks)}
+        totals = dict.fromkeys(range(ALWAYS, splits.blocks), 0.0)
         sums = {label: _Sums(features) for label in totals}
         for part in blocks(len(labels), min(_ROWS, features.max_rows)):
             if (labels[part] == NEVER).all():

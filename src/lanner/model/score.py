@@ -63,13 +63,12 @@ class Score:
         return np.asarray(self.basis.vectors @ (rotated / (s + rho)[:, None]) / self.expected**0.5)
 
 
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """The score by each of several splits of the reference, and by all of them (`model/splits.py`).
 
-    By all of them it is the median: a mean would be that of the few splits in which a rare kind of events has no part in
-    the moments.
+    By all of them it is the median: a mean would be that of the few splits in which a rare kind of events has no part
+    in the moments.
     """
 
     splits: tuple[Score, ...]

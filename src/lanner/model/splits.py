@@ -4,8 +4,9 @@ The score weighs each direction by the features' second moment. Had a toy's data
 surprising than the real data, which never have one (5 % of p-values would become 8 %). So the reference is divided
 into blocks; half of them give the moments, a toy's data come from the other half, and there are several such splits,
 of which each toy belongs to one. The data, which are in no block, are judged by every split, and the median of the
-statistics counts: which half an event is in then hardly matters. Blocks are halved by the rows of a Hadamard matrix, each with
-its complement: every block gives moments in half of the splits, every pair of blocks together in the same number.
+statistics counts: which half an event is in then hardly matters. Blocks are halved by the rows of a Hadamard matrix,
+each with its complement: every block gives moments in half of the splits, every pair of blocks together in the same
+number.
 
 Candidate centres are in the moments of every split and never a toy's data.
 """

@@ -27,6 +27,7 @@ from lanner.run.toy_store import sample_digest
 from lanner.typing import Array
 
 _STREAM = 0x5105  # keeps the random rows of the null band apart from the toys' own seeds
+_LISTED = 20  # events in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,7 @@ class Characterisation:
     reference: Mapping[str, Array]  # the variables looked at, row by row
     data: Mapping[str, Array]
     data_rows: NDArray[np.intp] | None = None  # where they stand in their file; None: in the order given
+    beyond: TopEvents | None = None  # data events out of reach of the reference, where there are more than expected
 
     @property
     def log_ratio_reference(self) -> Array:
@@ -113,6 +115,7 @@ class Characterisation:
                 {"row": int(row), "log_ratio": float(f)} | {"variables": dict(zip(self.top.names, v, strict=True))}
                 for row, f, v in zip(self.top.rows, self.top.log_ratio, self.top.values.tolist(), strict=True)
             ],
+            "beyond_the_reference": [] if self.beyond is None else self.beyond.rows.tolist(),
             "profiles": [p.to_dict() for p in self.profiles],
             "null_toys": self.null_toys,
             "null_events": self.null_events,
@@ -232,11 +235,12 @@ def characterise(
         profiles=tuple(found[i.name] for i in ranked),
         importance=ranked,
         maps=() if pair is None else (map_2d(learned, of_reference, of_data, pair),),
-        top=_top(learned.log_ratio_data, of_data, 20, data_rows),
+        top=_top(learned.log_ratio_data, of_data, _LISTED, data_rows),
         data_rows=data_rows,
         region=find_region(learned, of_reference, of_data),
         reference=of_reference,
         data=of_data,
+        beyond=_beyond(result, learned.log_ratio_data, of_data, data_rows),
     )
 
 
@@ -281,7 +285,22 @@ def _columns(sample: Sample, extra: Any, label: str, variables: Iterable[str] | 
 
 
 def _top(log_ratio: Array, data: Mapping[str, Array], k: int, places: NDArray[np.intp] | None) -> TopEvents:
-    rows = np.argsort(-log_ratio, kind="stable")[: max(k, 0)]
+    return _events(np.argsort(-log_ratio, kind="stable")[: max(k, 0)], log_ratio, data, places)
+
+
+def _beyond(
+    result: SearchResult, log_ratio: Array, data: Mapping[str, Array], places: NDArray[np.intp] | None
+) -> TopEvents | None:
+    """The data events that the reference does not reach, those furthest out first."""
+    found = result.out_of_reach
+    if found is None or not found.surprising:
+        return None
+    return _events(np.array(found.rows[:_LISTED], dtype=np.intp), log_ratio, data, places)
+
+
+def _events(
+    rows: NDArray[np.intp], log_ratio: Array, data: Mapping[str, Array], places: NDArray[np.intp] | None
+) -> TopEvents:
     values = np.stack([data[name][rows] for name in data], axis=1)
     return TopEvents(tuple(data), rows if places is None else places[rows], log_ratio[rows], values)
 

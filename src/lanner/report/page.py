@@ -17,8 +17,8 @@ from lanner.report.characterise import Characterisation
 from lanner.report.plots.figures import pictures
 from lanner.report.plots.style import visible
 from lanner.report.text import tables, words
-from lanner.report.text.estimates import estimates, subsamples
-from lanner.report.text.summary import COMBINATIONS, statistic
+from lanner.report.text.estimates import estimates
+from lanner.report.text.summary import COMBINATIONS, out_of_reach, statistic
 from lanner.report.text.verdict import meaning
 from lanner.run.result import SearchResult
 from lanner.run.result_io import versions
@@ -104,7 +104,9 @@ def render(
         result=result,
         verdict=result.verdict(),
         estimates=estimates(result),
-        subsamples=subsamples(result),
+        spread=tables.spread(result),
+        terms=tables.terms(result),
+        out_of_reach=out_of_reach(result),
         statistic=statistic(result),
         scales=tables.scales(result),
         combination=result.combined and COMBINATIONS[result.combined.combination],

@@ -23,6 +23,7 @@ from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.prepare import check_constant, check_count, checked_sample, prepare
 from lanner.run.result import SearchResult
+from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
 from lanner.run.toy_store import sample_digest
 from lanner.settings import FitKeywords, FitSettings, spelled_out
@@ -264,6 +265,7 @@ def apply(
             )
         data = match_columns(calibration.reference, checked_sample(data, "data", MIN_DATA))
         check_constant(calibration.reference, data)
+        check_sizes(plan, calibration.reference, data)
         check_count(plan, len(data))
         recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
         evaluation = Evaluation(recipe.prepare(memory_budget(memory)), plan.combination)

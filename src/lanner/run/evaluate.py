@@ -156,7 +156,7 @@ class Evaluation:
             exceedances=int(np.count_nonzero(~(toys < t))),
             toys=len(toys),
             local_p=float(np.exp(log_p)),
-            local_z=z_of_log_p(min(log_p, -1e-16)),
+            local_z=z_of_log_p(min(log_p, np.log(0.5))),  # no excess is no deficit
         )
 
     def _out_of_reach(self, combiner: Combiner) -> OutOfReach | None:
@@ -177,8 +177,10 @@ class Evaluation:
         return found
 
     def _spread(self, combiner: Combiner, null: Null, made: ToyRun) -> Spread | None:
-        """How much Z depends on what is random in the method."""
+        """How much Z depends on what is random in the method; None where the toys give but a bound of Z."""
         p, t = null.empirical(float(combiner.statistic(self.statistics)[0])), combiner.statistic(self.statistics)
+        if p.is_bound:
+            return None
         slope = _z_per_log_p(p)
         if combiner.combination is None:
             if null.analytic is None:

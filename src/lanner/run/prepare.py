@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from lanner._util.machine import megabytes, memory_budget
-from lanner.errors import ConstantWarning, CountWarning, InputError, MemoryBudgetError, NullWarning
+from lanner.errors import ConstantWarning, CountWarning, InputError, MemoryBudgetError
 from lanner.events import Sample, match_columns
 from lanner.events.sample import check_varies
 from lanner.events.units import constant_columns
 from lanner.inference.multiscale import Recipe
-from lanner.inference.plan import MIN_RATIO, EventGenerator, Plan, choose_null, needs_trials, plan_scales
+from lanner.inference.plan import EventGenerator, Plan, choose_null, needs_trials, plan_scales
 from lanner.inference.tuning import stable_penalty
 from lanner.inference.units import Chosen
 from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE, check_enough, check_expected
+from lanner.run.sizes import check_sizes
 from lanner.settings import FitSettings
 from lanner.typing import Progress
 
@@ -76,7 +77,7 @@ def prepare(
     budget = memory_budget(memory)
     plans = plan_search(reference, data, expected=number, settings=settings, memory=budget, progress=progress)
     if signal is None:
-        check_ratio(plans[0], reference)
+        check_sizes(plans[0], reference, data)
     if data is not None:
         check_constant(reference, data)
         check_count(plans[0], len(data))
@@ -131,18 +132,6 @@ def check_strengths(signal_events: Sequence[float], available: int) -> None:
         raise InputError(
             f"signal_events={[float(s) for s in signal_events]!r}: give strengths well below the {available} events of "
             "the signal"
-        )
-
-
-def check_ratio(plan: Plan, reference: Sample) -> None:
-    """Warn where toys from the reference share too many of its events."""
-    if plan.null == "reference" and len(reference) < MIN_RATIO * plan.expected:
-        warnings.warn(
-            f"the reference has {len(reference)} events for {plan.expected:g} expected: with fewer than {MIN_RATIO:g} "
-            "times as many, toys from the reference alone share too many events, and small p-values come out too "
-            "small; use a larger reference, or null='permutation' where there are data",
-            NullWarning,
-            stacklevel=5,
         )
 
 

@@ -160,6 +160,8 @@ class SearchResult:
         How much Z depends on what is random in the method; None where it is not known.
     out_of_reach : OutOfReach or None
         Data events that lie beyond the reference, at the width where they are most surprising; None of a permutation.
+    looks : tuple of int
+        Numbers of toys of earlier results on the same data in the same folder, where they were fewer.
 
     Examples
     --------
@@ -192,6 +194,7 @@ class SearchResult:
     seconds: float = 0.0
     spread: Spread | None = None
     out_of_reach: OutOfReach | None = None
+    looks: tuple[int, ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:

@@ -175,6 +175,7 @@ def result_to_dict(result: SearchResult) -> Plain:
         "warnings": result.warnings,
         "versions": versions(),
         "seconds": result.seconds,
+        "looks": result.looks,
     }
     return {name: _finite(value) for name, value in plain.items()}
 
@@ -246,6 +247,7 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         seconds=plain["seconds"],
         spread=None if spread is None else _made(Spread, spread),
         out_of_reach=None if beyond is None else OutOfReach(**beyond | {"rows": tuple(beyond["rows"])}),
+        looks=tuple(plain.get("looks", ())),  # not in files of earlier versions
     )
 
 

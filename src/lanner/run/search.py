@@ -17,6 +17,7 @@ from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import Stopping
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
+from lanner.run.looks import looks_before, record_look
 from lanner.run.prepare import prepare
 from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyMaker
@@ -69,7 +70,7 @@ def search(
     generator : callable, optional
         A function (n, rng) that returns n events of the reference model, for null="generator".
     output : path_like, optional
-        A folder in which to keep the toys: an interrupted search resumes from it, a later one adds to it.
+        A folder in which to keep the toys: an interrupted search resumes from it, a later one adds to it and says so.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
     executor : {"local", "dask"} or Dask, default "local"
@@ -133,7 +134,12 @@ def search(
                 result = _until(stopping, evaluation, maker, told)
                 if until_z is not None and not result.empirical.sequential:
                     _say_what_is_missing(until_z, p_precision, stopping.toys)
-    return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
+    looks: tuple[int, ...] = ()
+    if output is not None:
+        looks = looks_before(Path(output), job.plans, result)
+        if stopping is None:  # a p-value that is valid whenever toys stop is not a look
+            record_look(Path(output), job.plans, result)
+    return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start, looks=looks)
 
 
 def _say_what_is_missing(z: float, precision: float, toys: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lanner import SearchResult, load_result
-from lanner.report.text.verdict import law_z, meaning, verdict
+from lanner.report.text.verdict import earlier_looks, law_z, meaning, verdict
 from lanner.run.result import Extrapolation
 from tests.report.showcase import the_case
 
@@ -66,3 +66,10 @@ def test_the_meaning_has_five_sentences_that_fit_the_null(kind: str) -> None:
         1 if kind == "reference" else 2
     )
     assert any("not the chance that the reference model is true" in s for s in sentences)
+
+
+def test_earlier_looks_are_named_in_the_meaning_and_the_summary() -> None:
+    result = replace(kept("single"), looks=(1000, 2000))
+    assert earlier_looks(result).startswith("This folder held results with 1000 and 2000 toys before: if toys were")
+    assert meaning(result)[-1] == earlier_looks(result)
+    assert earlier_looks(result) in result.summary()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,14 @@ def sample_of(columns: Columns, features: Sequence[str]) -> Sample:
     return Sample(np.column_stack([columns[name] for name in features]), tuple(features))
 
 
+@contextmanager
+def _sizes_of_the_paper() -> Iterator[None]:
+    """A reference that is small for toys of its own is then no news."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NullWarning)
+        yield
+
+
 def sensitivity(
     events: Events,
     setting: Setting,
@@ -102,20 +111,21 @@ def sensitivity(
     found: list[Numbers] = []
     null: Numbers = {}
     for number, signal in enumerate(signals):
-        made = power(
-            reference,
-            sample_of(events.signal(signal), setting.features),
-            expected=case.expected,
-            signal_events=signal.strengths,
-            toys=case.toys,
-            experiments=case.experiments,
-            alone=signal.alone,
-            label=signal.name,
-            output=folder,
-            memory=memory,
-            progress=None if progress is None else _part(progress, number, len(signals)),
-            **options,
-        )
+        with _sizes_of_the_paper():
+            made = power(
+                reference,
+                sample_of(events.signal(signal), setting.features),
+                expected=case.expected,
+                signal_events=signal.strengths,
+                toys=case.toys,
+                experiments=case.experiments,
+                alone=signal.alone,
+                label=signal.name,
+                output=folder,
+                memory=memory,
+                progress=None if progress is None else _part(progress, number, len(signals)),
+                **options,
+            )
         null = null or _null_numbers(made)
         dof = null["dof"]
         found += [
@@ -186,8 +196,7 @@ def seconds_per_toy(events: Events, setting: Setting, *, memory: str | None, see
 
 def prepared_experiment(reference: Sample, case: Case, settings: FitSettings, memory: str | None) -> Experiment:
     """An experiment at one width, ready for toys."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NullWarning)  # the sizes are the paper's
+    with _sizes_of_the_paper():
         job = prepare(reference, expected=case.expected, settings=settings, memory=memory)
     return job.recipe.prepare(job.memory).first
 

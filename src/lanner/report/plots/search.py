@@ -85,12 +85,6 @@ def plot_null(result: SearchResult, ax: Axes | None = None) -> Axes:
             ax.text(0.985, 0.53, there, transform=ax.transAxes, ha="right", color=VERMILION)
         else:
             ax.axvline(t, color=VERMILION, linewidth=2, label=label)
-        others = result.reference_draws[1:]
-        others = others[np.isfinite(others) & (others < end) & (others > low)]
-        if others.size:
-            label = "data, repeated with other subsamples of the reference"
-            ax.plot(others, np.full(others.size, 0.03), "|", transform=ax.get_xaxis_transform(), color=VERMILION,
-                    markersize=12, markeredgewidth=1.2, label=label)  # fmt: skip
         ax.set_xlim(low, end)
         ax.set_ylim(bottom=0)
         ax.set_xlabel("combined statistic −ln p" if result.combined else "test statistic t")

@@ -12,7 +12,6 @@ from lanner.inference.null import LEAST_TOYS
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.report.text.verdict import law_z
 from lanner.report.text.words import (
-    aligned,
     as_extreme,
     empirical_p,
     empirical_z,
@@ -59,12 +58,6 @@ def estimates(result: SearchResult) -> list[Estimate]:
     if result.combined is not None:
         return [_empirical(result), _tail(result)]
     return [_empirical(result), _analytic(result), _chi2(result)]
-
-
-def subsamples(result: SearchResult) -> list[dict[str, str]]:
-    """The result repeated with other subsamples of the reference."""
-    found = [(float(t), result.null.empirical(float(t))) for t in result.reference_draws]
-    return [{"t": aligned(t, 4), "p": empirical_p(p), "z": empirical_z(p)} for t, p in found]
 
 
 def _empirical(result: SearchResult) -> Estimate:

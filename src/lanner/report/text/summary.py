@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lanner._util.text import Rows, as_html, as_text, count, text_table
 from lanner.report.text.estimates import estimates
-from lanner.report.text.verdict import verdict
+from lanner.report.text.verdict import earlier_looks, verdict
 from lanner.report.text.words import aligned, deviations, number, with_error, z_score
 from lanner.run.result import Combined, SearchResult, Spread
 
@@ -66,6 +66,7 @@ def _rows(result: SearchResult) -> Rows:
         ("events", f"{result.reference_total} reference, {result.data_size} data, {number(plan.expected, 6)} expected"),
         ("toys from", _TOYS_FROM[plan.null]),
         ("fit" if combined is None else "ratio shown", f"{fit}, rank {result.ratio.rank}"),
+        *([("looks", earlier_looks(result))] if result.looks else []),
         *(("warning", text) for text in result.warnings),
     ]
 

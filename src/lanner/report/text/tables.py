@@ -23,13 +23,14 @@ _LONGEST_CELL = 400  # characters
 # What it means that an entry of the plan is not given, and names that say more than its own.
 _UNSET = {
     "fixed": "no: the number of events is tested too",
-    "n_held_out": "the centres alone",
+    "moment_blocks": "not needed: nothing is judged by moments of the reference",
     "n_hit_or_miss": "not needed: the reference has no weights",
 }
 _NAMES = {
     "names": "features",
     "fixed": "fixed number of data events",
-    "n_held_out": "reference events held out to shape the test",
+    "moment_blocks": "blocks of the reference for the moments",
+    "centers_barred": "centres are never a toy's data",
     "n_hit_or_miss": "weighted reference events that toys draw from",
 }
 
@@ -157,3 +158,33 @@ def scales(result: SearchResult) -> Table:
         }
         for k, s in enumerate(result.combined.scales)
     ]
+
+
+def terms(result: SearchResult) -> Table:
+    """What the terms beside the scales find: the number of events, and those out of reach."""
+    if result.combined is None:
+        return []
+    leading = result.combined.leading_term
+    return [
+        {
+            "what": t.label,
+            "−ln p": aligned(t.statistic, 4),
+            "toys above": f"{t.exceedances} of {t.toys}",
+            "local Z": z_score(t.local_z) + (" *" if t is leading else ""),
+        }
+        for t in result.combined.terms
+    ]
+
+
+def spread(result: SearchResult) -> Table:
+    """How much Z depends on what is random in the method, part by part."""
+    found = result.spread
+    if found is None:
+        return []
+    parts = {
+        "which reference events a fit takes": found.subsamples,
+        "which of them give the moments, and which the toys": found.splits,
+        "the toys that make scales comparable": found.maps,
+        "all together": found.total,
+    }
+    return [{"what is random": name, "standard deviation of Z": z_score(value)} for name, value in parts.items()]

@@ -50,7 +50,7 @@ def law_z(law: Extrapolation) -> str:
 
 
 def meaning(result: SearchResult) -> tuple[str, ...]:
-    """What the p-value means and what it does not, in five remarks."""
+    """What the p-value means and what it does not, in five remarks; and in a sixth that it was looked at before."""
     p = result.empirical
     formula = "k/n, because toys were made until k of n were" if p.sequential else "(k + 1)/(n + 1) for k of n toys"
     return (
@@ -63,6 +63,18 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
         _HOW_TOYS_ARE_MADE[result.null.kind],
         f"With {count(p.toys, 'toy')} the p-value cannot be below {p_value(1 / (p.toys + 1))}; smaller ones are marked "
         "as extrapolations and rest on a law that no toy has tested so far out.",
+        *((earlier_looks(result),) if result.looks else ()),
+    )
+
+
+def earlier_looks(result: SearchResult) -> str:
+    """What it does to a p-value that the folder held results with fewer toys before."""
+    *others, last = (str(toys) for toys in result.looks)
+    numbers = f"{', '.join(others)} and {last}" if others else last
+    return (
+        f"This folder held {'results' if others else 'a result'} with {numbers} toys before: if toys were added "
+        "because of what was seen, the p-value is smaller than it should be; decide on their number beforehand, or let "
+        "until_z decide when to stop."
     )
 
 

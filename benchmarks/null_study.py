@@ -1,0 +1,176 @@
+"""Are the p-values of the default search uniform, whatever the columns are like?
+
+    python benchmarks/null_study.py --kept kept.json       # an hour on two cores; goes on where it was stopped
+    python benchmarks/null_study.py --only "1-D" --data-sets 100
+
+Every null data set has its own new reference, 100 times as large or as large as itself (then toys relabel the two); and
+once more 20 times as large, the fewest for which toys come from the reference alone. The kinds of columns are those that
+a test could stumble over: placeholders, flags, angles, heavy tails. Seeds are fixed beforehand: data set i has seed i.
+A p-value of toys stands for a step; it is spread evenly over it. Writes a table to docs/nulls.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# One thread a process: the data sets are the parallel part.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+import lanner
+from command_line import parse, study_parser
+from internals import markdown_table
+
+EXPECTED = 100
+TOYS = 298  # 99 make scales comparable, 199 are counted: p is a multiple of 1/200
+LEVELS = (0.05, 0.01)
+LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
+MOST_AT_20 = {0.05: 0.07, 0.01: 0.02}  # shares allowed where the reference is only 20 times as large
+Maker = Callable[[int, np.random.Generator], NDArray[np.float64]]
+
+
+def normal(dimensions: int) -> Maker:
+    """Independent normal columns, a third of them exponential."""
+
+    def make(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        x = rng.standard_normal((n, dimensions))
+        x[:, ::3] = rng.exponential(size=x[:, ::3].shape)
+        return x
+
+    return make
+
+
+def placeholders(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Two columns, one of which is -999 in a tenth of the rows."""
+    x = rng.standard_normal((n, 2))
+    x[rng.random(n) < 0.1, 1] = -999.0
+    return x
+
+
+def flags(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A continuous column, a charge, a count, and a flag that one event in a thousand has."""
+    return np.column_stack(
+        [rng.standard_normal(n), rng.choice([-1.0, 1.0], n), rng.poisson(2.0, n), rng.random(n) < 1e-3]
+    )
+
+
+def angles(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A momentum and an azimuth."""
+    return np.column_stack([rng.exponential(size=n), rng.uniform(-np.pi, np.pi, n)])
+
+
+def heavy_tails(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A Cauchy column and one with a power law."""
+    return np.column_stack([rng.standard_cauchy(n), rng.pareto(1.5, n)])
+
+
+@dataclass(frozen=True)
+class Case:
+    """Events, how many of them the reference has for each one expected, and settings of `search`."""
+
+    make: Maker
+    ratio: int = 100
+    data_sets: int = 500
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+KINDS: dict[str, tuple[Maker, int, dict[str, Any]]] = {
+    "1-D": (normal(1), 1000, {}),
+    "5-D": (normal(5), 1000, {}),
+    "10-D": (normal(10), 500, {}),
+    "placeholders": (placeholders, 500, {}),
+    "flags": (flags, 500, {}),
+    "angles": (angles, 500, {"periodic": ["x1"]}),
+    "heavy tails": (heavy_tails, 500, {}),
+}
+CASES = {
+    f"{kind}, {how}": Case(make, ratio, number, settings)
+    for kind, (make, number, settings) in KINDS.items()
+    for how, ratio in (("100 times", 100), ("relabelled", 1), ("20 times", 20))
+}
+
+
+def one(job: tuple[str, int, int]) -> float:
+    """The p-value of one null data set, spread over its step."""
+    name, seed, toys = job
+    case = CASES[name]
+    rng = np.random.default_rng([list(CASES).index(name), seed])
+    data = case.make(int(rng.poisson(EXPECTED)), rng)
+    reference = case.make(case.ratio * EXPECTED, rng)
+    expected = EXPECTED if case.ratio > 1 else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lanner.errors.LannerWarning)
+        found = lanner.search(reference, data, expected=expected, toys=toys, seed=seed, memory="1 GB", **case.settings)
+    p = found.empirical
+    return float(rng.uniform(p.exceedances / (p.toys + 1), p.p_value))
+
+
+def judged(name: str, p: list[float]) -> dict[str, Any]:
+    """How uniform they are, and whether that will do."""
+    found: dict[str, Any] = {"data_sets": len(p), "ks_p": float(stats.kstest(p, "uniform").pvalue)}
+    strict = CASES[name].ratio != 20
+    passed = found["ks_p"] > LEAST_KS or not strict
+    for level in LEVELS:
+        share = float(np.mean(np.array(p) <= level))
+        low, high = stats.binom.interval(1 - TAIL, len(p), level)
+        found[f"below_{level:g}"] = share
+        found[f"interval_{level:g}"] = [low / len(p), high / len(p)]
+        passed &= low / len(p) <= share <= high / len(p) if strict else share < MOST_AT_20[level]
+    return found | {"passed": bool(passed)}
+
+
+def main() -> None:
+    """Run the study and write its table."""
+    parser = study_parser(__doc__, writes="docs/nulls.md", flag="--write")
+    parser.add_argument("--data-sets", type=int, help="The same number for each case.")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--only", action="append", choices=list(CASES), help="Some cases only; several times.")
+    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
+    arguments = parse(parser)
+    kept: Path | None = arguments.kept
+    done: dict[str, list[float]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    lines = [["case", "data sets", "KS p", *(f"p ≤ {level:g} (%)" for level in LEVELS), "passed"]]
+    results = {}
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for name in arguments.only or list(CASES)[: 2 if arguments.smoke else None]:
+            number = 2 if arguments.smoke else arguments.data_sets or CASES[name].data_sets
+            p = done.get(name, [])
+            for first in range(len(p), number, 100):
+                jobs = [(name, i, 60 if arguments.smoke else TOYS) for i in range(first, min(first + 100, number))]
+                p = p + list(pool.map(one, jobs, chunksize=5))
+                done[name] = p
+                if kept:
+                    kept.write_text(json.dumps(done))
+            found = results[name] = judged(name, p[:number])
+            cells = [
+                f"{100 * found[f'below_{x:g}']:.1f} ({100 * found[f'interval_{x:g}'][0]:.1f} to "
+                f"{100 * found[f'interval_{x:g}'][1]:.1f})"
+                for x in LEVELS
+            ]
+            lines.append([name, str(number), f"{found['ks_p']:.2g}", *cells, "yes" if found["passed"] else "NO"])
+            print(*lines[-1], sep=" | ", flush=True)
+    about = (
+        "# Are the p-values uniform?\n\nMade by `python benchmarks/null_study.py`: the default search on data that follow "
+        f"the reference, {EXPECTED} expected, each data set with its own new reference: 100 times as large, as large "
+        "(relabelled), or 20 times as large. In brackets the 99.99 % interval of what chance allows. At 20 times the "
+        "reference's own fluctuation shows; what is asked there is that no more than 7 % lie below 0.05 and 2 % below "
+        "0.01.\n\n"
+    )
+    arguments.output.write_text(about + markdown_table(lines) + "\n")
+    sys.exit(0 if arguments.smoke or all(found["passed"] for found in results.values()) else 1)
+
+
+if __name__ == "__main__":
+    main()
