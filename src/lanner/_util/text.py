@@ -120,11 +120,16 @@ def nearest_hint(name: str, known: Iterable[str]) -> str:
     return f"; nearest: {', '.join(near)}" if near else f"; known: {', '.join(known)}"
 
 
+_ANY_SIZE = 10.0  # a log-ratio beyond which no deviation is too large
+
+
 def deviation_in_words(size: float) -> str:
     """The size of a log-ratio as the deviation it stands for: in per cent, or a factor where it is large.
 
-    >>> [deviation_in_words(size) for size in (0.2, 0.7, 2.0, 3.1)]
-    ['20 %', 'a factor 2', 'a factor 7', 'a factor 20']
+    >>> [deviation_in_words(size) for size in (0.2, 0.7, 2.0, 3.1, 20.0)]
+    ['20 %', 'a factor 2', 'a factor 7', 'a factor 20', 'any size']
     """
+    if size > _ANY_SIZE:
+        return "any size"
     excess = math.expm1(size)
     return f"{float(f'{100 * excess:.1g}'):g} %" if excess < 0.75 else f"a factor {float(f'{1 + excess:.1g}'):g}"

@@ -83,12 +83,11 @@ class Plan(FitSettings):
     def toy_settings(self) -> dict[str, Any]:
         """What toys depend on, as plain JSON.
 
-        A setting at its default is left out, so that a setting which is new makes no kept toys void. So is the scaling
-        that was the default once; the units say how they were learned.
+        A setting at its default is left out, so that a setting which is new makes no kept toys void.
         """
         plain = self.to_dict()
         same = {f.name for f in fields(self) if f.default is not MISSING and f.default == getattr(self, f.name)}
-        same |= {"combination", "chosen"} | ({"scaling"} if self.scaling == "standard" else set())
+        same |= {"combination", "chosen"}
         return {name: value for name, value in plain.items() if name not in same}
 
 

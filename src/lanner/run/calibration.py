@@ -17,7 +17,7 @@ from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.inference.combination import number_of_map_toys
 from lanner.inference.multiscale import Recipe
-from lanner.inference.plan import Plan, upgraded
+from lanner.inference.plan import Plan
 from lanner.model.fit import MIN_DATA
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
@@ -29,7 +29,7 @@ from lanner.run.toy_store import sample_digest
 from lanner.settings import FitKeywords, FitSettings, spelled_out
 from lanner.typing import PathLike
 
-FORMAT, LAST_FORMAT = "lanner.calibration/4", "lanner.calibration/3"
+FORMAT = "lanner.calibration/5"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +192,11 @@ def load_calibration(folder: PathLike) -> Calibration:
         raise InputError(f"{folder} holds no calibration.json; make one with `lanner calibrate` or lanner.calibrate")
     try:
         found = json.loads(path.read_text())
-        if found["format"] == LAST_FORMAT:
-            found["plan"] = upgraded(found["plan"]) | {"combination": found["combination"]}
-        elif found["format"] != FORMAT:
-            raise InputError(f"{path} is of another version ({found['format']}, not {FORMAT}); calibrate again")
+        if found["format"] != FORMAT:
+            raise InputError(
+                f"{path} is of another version ({found['format']}, not {FORMAT}), whose toys were of another test; "
+                "calibrate again"
+            )
         plan = Plan.from_dict(found["plan"])
         plans = tuple(replace(plan, width=float(w), penalty=float(p)) for w, p in found["scales"])
         arrays = read_arrays(folder / "reference.npz")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lanner.errors import StoreError
 from lanner.inference.multiscale import Ladder
-from lanner.inference.plan import Plan, upgraded
+from lanner.inference.plan import Plan
 from lanner.run.execution.local import Task, Workers
 from lanner.run.toy_store import Batch, ToyStore
 from lanner.settings import checked
@@ -185,14 +185,7 @@ def open_store(
     """The store of the toys of some scales."""
     scales = {} if len(plans) == 1 else {"scales": [[p.width, p.penalty] for p in plans]}
     description = {"events": events_digest} | plans[0].toy_settings() | scales | (about or {})
-    return ToyStore(folder, description, batch_size=batch_size, upgrade=_upgraded)
-
-
-def _upgraded(made_for: dict[str, Any]) -> dict[str, Any]:
-    """What the toys of a store of the last format were made for, as this one describes it."""
-    besides = {name: made_for[name] for name in ("events", "scales", "signal_events", "alone") if name in made_for}
-    plan = {name: value for name, value in made_for.items() if name not in besides}
-    return besides | Plan.from_dict(upgraded(plan)).toy_settings()
+    return ToyStore(folder, description, batch_size=batch_size)
 
 
 def read_toys(store: ToyStore, toys: int) -> ToyRun:

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +28,7 @@ from lanner.events import Sample
 
 log = logging.getLogger(__name__)
 
-FORMAT, LAST_FORMAT = "lanner.toys/4", "lanner.toys/3"
-Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+FORMAT = "lanner.toys/5"
 _DESCRIPTION = "store.json"
 
 
@@ -71,17 +70,11 @@ def sample_digest(sample: Sample) -> str:
 
 
 class ToyStore:
-    """Toys in a folder. `description` is what they depend on; another one is refused.
+    """Toys in a folder. `description` is what they depend on; another one is refused."""
 
-    `upgrade` turns the description of a store of the last format into one of this; without it such a store is refused.
-    """
-
-    def __init__(
-        self, folder: Path, description: dict[str, Any], *, batch_size: int, upgrade: Upgrade | None = None
-    ) -> None:
+    def __init__(self, folder: Path, description: dict[str, Any], *, batch_size: int) -> None:
         self.folder = folder
         self.description = description
-        self._upgrade = upgrade
         self._fingerprint = fingerprint(description)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -107,14 +100,12 @@ class ToyStore:
             write_atomically(path, text, keep=True)  # of two runs that start together, one describes the store
         try:
             found = json.loads(path.read_text())
-            last = found["format"] == LAST_FORMAT and self._upgrade is not None
-            if found["format"] != FORMAT and not last:
-                raise StoreError(f"{path} is of another version ({found['format']}, not {FORMAT}); use a new folder")
+            if found["format"] != FORMAT:
+                raise StoreError(
+                    f"{path} is of another version ({found['format']}, not {FORMAT}), whose toys were of another test; "
+                    "use a new folder"
+                )
             made_for, size, kept = dict(found["made_for"]), int(found["batch_size"]), found.get("fingerprint")
-            if last and self._upgrade is not None:
-                made_for = self._upgrade(made_for)
-                if fingerprint(made_for) == self._fingerprint:
-                    self._fingerprint = kept  # by which its batches are known
         except StoreError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
