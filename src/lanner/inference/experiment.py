@@ -100,7 +100,7 @@ class Experiment:
         if plan.null == "reference" and not plan.centers_barred:
             pivot_rows = centers[basis.chosen]
             if len(reference) * basis.rank <= _CHEAP:
-                basis, isolated = _with_isolated(basis, events, len(reference))
+                basis, isolated = _with_isolated(basis, events, len(reference), plan.max_rank)
                 pivot_rows = np.concatenate([pivot_rows, isolated])
         weights = None
         if reference.weights is not None:
@@ -268,7 +268,7 @@ def _basis(plan: Plan, candidates: Array, memory: int) -> Basis:
     )
 
 
-def _with_isolated(basis: Basis, events: ScaledRows, reference: int) -> tuple[Basis, NDArray[np.intp]]:
+def _with_isolated(basis: Basis, events: ScaledRows, reference: int, max_rank: int) -> tuple[Basis, NDArray[np.intp]]:
     """The basis with the few reference events as further pivots that it does not reach, such as rare categories.
 
     Whether such an event is among the centres would otherwise be a matter of the seed. A toy that has it among its data
@@ -279,7 +279,7 @@ def _with_isolated(basis: Basis, events: ScaledRows, reference: int) -> tuple[Ba
         phi = basis.features(events[rows])
         residuals[rows] = 1.0 - np.einsum("ij,ij->i", phi, phi)
     isolated = np.flatnonzero(residuals > BEYOND)
-    if not 0 < len(isolated) <= _MOST_ISOLATED:
+    if not 0 < len(isolated) <= min(_MOST_ISOLATED, max_rank - basis.rank):
         return basis, np.empty(0, dtype=np.intp)
     extended, chosen = basis.extended(events[isolated], least=BEYOND)
     return extended, isolated[chosen]

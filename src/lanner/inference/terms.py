@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import gammainc, gammaln
+from scipy.special import gammainc, gammaincc, gammaln
 
 from lanner.model.weightings import Draw
 from lanner.typing import Array
@@ -61,7 +60,7 @@ class CountTerm:
         0.0046
         """
         n = np.asarray(numbers, dtype=np.float64)
-        smaller = np.minimum(stats.poisson.logsf(n - 1, self.expected), stats.poisson.logcdf(n, self.expected))
+        smaller = np.minimum(poisson_log_excess(n, self.expected), poisson_log_deficit(n, self.expected))
         return np.asarray(np.minimum(smaller + np.log(2.0), 0.0))
 
 
@@ -113,7 +112,7 @@ def poisson_log_excess(number: Array, mean: float) -> Array:
     """log of the chance that a Poisson number reaches another one, which need not be whole.
 
     >>> poisson_log_excess(np.array([0.0, 1.0, 400.0]), 0.1).round(3).tolist()
-    [0.0, -2.352, -2921.705]
+    [0.0, -2.352, -2921.634]
     """
     k = np.asarray(number, dtype=np.float64)
     with np.errstate(divide="ignore"):
@@ -123,3 +122,18 @@ def poisson_log_excess(number: Array, mean: float) -> Array:
     x = k[far]
     log_p[far] = x * np.log(mean) - mean - gammaln(x + 1) - np.log1p(-mean / (x + 1))
     return np.asarray(np.where(k > 0, log_p, 0.0))
+
+
+def poisson_log_deficit(number: Array, mean: float) -> Array:
+    """log of the chance that a Poisson number is no larger than another one.
+
+    >>> poisson_log_deficit(np.array([0.0, 100.0]), 1e4).round(3).tolist()
+    [-10000.0, -9442.695]
+    """
+    k = np.asarray(number, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(gammaincc(k + 1, mean))
+    far = np.isneginf(log_p)
+    x = k[far]
+    log_p[far] = x * np.log(mean) - mean - gammaln(x + 1) - np.log1p(-x / mean)  # as above, towards 0
+    return np.asarray(log_p)

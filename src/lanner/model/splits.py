@@ -65,5 +65,5 @@ class Splits:
 
     @cached_property
     def _free(self) -> list[NDArray[np.intp]]:
-        inside = self.labels >= 0
-        return [np.flatnonzero(inside & ~shaping[self.labels]) for shaping in self.shaping]
+        inside = np.flatnonzero(self.labels >= 0)
+        return [inside[~shaping[self.labels[inside]]] for shaping in self.shaping]

@@ -21,24 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """A p-value from a law that was fitted to the null toys or predicted for them, to stand beside the empirical one.
+    """A p-value from a law that was fitted to the null toys or predicted for them, to stand beside the empirical."""
 
-    Attributes
-    ----------
-    p_value : float
-        The chance of a statistic at least as large, if the law holds that far out.
-    z_score : float
-        The same in one-sided standard deviations.
-    z_error : float or None
-        Standard error of `z_score` from that of the fit; None for a law that was not fitted.
-    is_bound : bool
-        Whether the data lie further out than the law is trusted: then Z is at least `z_score`.
-    """
-
-    p_value: float
-    z_score: float
-    z_error: float | None = None
-    is_bound: bool = False
+    p_value: float  # the chance of a statistic at least as large, if the law holds that far out
+    z_score: float  # the same in one-sided standard deviations
+    z_error: float | None = None  # standard error of `z_score` from that of the fit; None for a law that was not fitted
+    is_bound: bool = False  # whether the data lie further out than the law is trusted: then Z is at least `z_score`
 
 
 @dataclass(frozen=True)
@@ -80,21 +68,11 @@ class TermResult:
 
 @dataclass(frozen=True)
 class Spread:
-    """How much Z depends on what is random in the method, as standard deviations of Z.
+    """How much Z depends on what is random in the method, as standard deviations of Z."""
 
-    Attributes
-    ----------
-    subsamples : float
-        From which of the reference events a fit takes.
-    splits : float
-        From which events give the moments, and which toys.
-    maps : float
-        From the toys that make scales comparable.
-    """
-
-    subsamples: float = 0.0
-    splits: float = 0.0
-    maps: float = 0.0
+    subsamples: float = 0.0  # from which of the reference events a fit takes
+    splits: float = 0.0  # from which events give the moments, and which toys
+    maps: float = 0.0  # from the toys that make scales comparable
 
     @property
     def total(self) -> float:
@@ -174,7 +152,7 @@ class SearchResult:
     >>> result.summary().splitlines()[0] == result.verdict()
     True
     >>> result.to_dict()["schema"]
-    'lanner.result/4'
+    'lanner.result/5'
     >>> result.plot().get_xlabel()
     'combined statistic −ln p'
     """

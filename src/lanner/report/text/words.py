@@ -47,7 +47,7 @@ def p_value(p: float) -> str:
 
 def z_score(z: float, digits: int = 2) -> str:
     """A Z, by default with two decimals."""
-    return f"{z:.{digits}f}".replace("-", "−") if math.isfinite(z) else number(z)
+    return f"{z:z.{digits}f}".replace("-", "−") if math.isfinite(z) else number(z)
 
 
 def with_error(value: float, error: float) -> str:
