@@ -31,6 +31,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
         ("out/network_significances.png",),
     ),
     "network_times": (("--smoke", "--write", "page.md"), ("torch",), ("page.md",)),
+    "null_study": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
     "rivals": (
         ("--smoke", "--higgs", "higgs.csv", "--kept", "kept.json", "--write", "page.md", *ONE),
         (),

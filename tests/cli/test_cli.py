@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 import lanner
 from lanner.cli import main
+from lanner.errors import ReachWarning
 from lanner.events.io.write import write_columns
 from lanner.paper.datasets import one_dimensional
 
@@ -72,10 +73,12 @@ def test_search_writes_what_it_says(searched: Path) -> None:
 def test_the_command_is_the_functions_twin(files: Path, searched: Path) -> None:
     names = ("reference", "data")
     reference, data = (lanner.read_sample(files / f"{n}.parquet", features=["x", "y"]).sample for n in names)
-    result = lanner.search(reference, data, expected=400, toys=40, seed=3, penalty=1e-5, width=1.0)
+    with pytest.warns(ReachWarning, match="out of reach of the centres at this width"):
+        result = lanner.search(reference, data, expected=400, toys=40, seed=3, penalty=1e-5, width=1.0)
     plain = json.loads((searched / "result.json").read_text())
     assert plain["statistic"] == result.statistic
     assert plain["p_value"] == result.p_value
+    assert plain["warnings"] == list(result.warnings)
 
 
 def test_json_goes_to_stdout_and_nothing_else(files: Path, tmp_path: Path) -> None:

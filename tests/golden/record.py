@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,12 @@ def _result(result: lanner.SearchResult) -> Numbers:
         "statistic": result.statistic,
         "p_value": result.p_value,
         "toys": result.null.statistics.tolist(),
-        "reference_draws": result.reference_draws.tolist(),
+        "spread": None if result.spread is None else asdict(result.spread),
         "log_ratio": result.ratio.log_ratio(result.ratio.scaling.inverse(result.ratio.centers[:5])).tolist(),
     }
     if result.combined is not None:
         found["scales"] = [[s.width, s.penalty, s.statistic, s.local_p] for s in result.combined.scales]
+        found["terms"] = {t.label: [t.statistic, t.local_p] for t in result.combined.terms}
     for name in ("analytic", "chi2", "tail"):
         law = getattr(result, name)
         found[name] = None if law is None else law.z_score

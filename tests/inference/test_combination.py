@@ -37,6 +37,35 @@ def test_a_map_is_moved_to_the_toys(rng: np.random.Generator) -> None:
     assert stats.kstest(p, "uniform").statistic < 0.01
 
 
+def test_a_maps_skewness_is_that_of_the_toys_steadied_by_the_law(rng: np.random.Generator) -> None:
+    toys = rng.gamma(0.5, size=300)
+    law = LawMoments(0.0, 1.0, 1.0)
+    own = stats.skew(toys) * (299 / 300) ** 1.5  # by the spread with n - 1
+    found = PMap.freeze(law, toys)
+    assert (found.mean, found.spread) == pytest.approx((toys.mean(), toys.std(ddof=1)))
+    assert found.skewness == pytest.approx((300 * own + 100 * 1.0) / 400)  # the law is worth a hundred toys
+
+
+def test_many_toys_overrule_a_law_that_is_too_light(rng: np.random.Generator) -> None:
+    """Counts of a few events: the map follows the toys into the tail, where the law's own skewness would not."""
+    shape = 0.8
+    frozen = PMap.freeze(LawMoments(shape, shape**0.5, 0.3), rng.gamma(shape, size=200_000))
+    t = np.array([0.5, 3.0, 8.0])
+    np.testing.assert_allclose(frozen(t), stats.gamma.logsf(t, shape), rtol=0.03, atol=0.02)
+
+
+@pytest.mark.parametrize("toys", [np.append(np.zeros(999), 1.0), np.append(np.ones(999), 0.0)], ids=["high", "low"])
+def test_a_few_wild_toys_do_not_break_a_map(toys: np.ndarray) -> None:
+    frozen = PMap.freeze(LAWS[0], toys)
+    assert 0 < frozen.skewness <= 6
+    assert np.isfinite(frozen(np.array([-1.0, 0.0, 1.0, 100.0]))).all()
+
+
+def test_toys_that_are_all_alike_leave_the_map_to_the_law() -> None:
+    found = PMap.freeze(LAWS[0], np.full(50, 2.0))
+    assert (found.mean, found.spread, found.skewness) == (2.0, LAWS[0].std, LAWS[0].skewness)
+
+
 def test_a_map_never_rises_however_far_it_goes(rng: np.random.Generator) -> None:
     frozen = PMap.freeze(LAWS[0], CHI2[0].rvs(100, rng))
     t = np.concatenate([np.linspace(-5, 5000, 20_000), np.geomspace(5000, 1e8, 100)])
@@ -49,10 +78,44 @@ def test_a_map_never_rises_however_far_it_goes(rng: np.random.Generator) -> None
     ("kind", "expected"),
     [("smallest", 0.01), ("harmonic", 2 / (100 + 2)), ("product", (0.01 * 0.5) ** 0.5), ("average", 0.255)],
 )
-def test_combinations_by_hand(kind: str, expected: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    combination = Combination(kind, ())
-    monkeypatch.setattr(Combination, "log_p", lambda self, t: np.log(t))
-    assert np.exp(-combination(np.array([[0.01], [0.5]])))[0] == pytest.approx(expected)
+def test_combinations_by_hand(kind: str, expected: float) -> None:
+    combination = Combination(kind, (None, None))  # of statistics that are -ln p already
+    assert np.exp(-combination(-np.log([[0.01], [0.5]])))[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("smallest", 0.02),  # 0.01 at a fourth of the largest weight is as remarkable as 0.04 at the largest
+        ("harmonic", 1 / (0.2 / 0.01 + 0.8 / 0.02)),
+        ("product", 0.01**0.2 * 0.02**0.8),
+        ("average", 0.2 * 0.01 + 0.8 * 0.02),
+    ],
+)
+def test_weights_say_how_much_a_row_counts(kind: str, expected: float) -> None:
+    combination = Combination(kind, (None, None), (0.5, 2.0))
+    assert np.exp(-combination(-np.log([[0.01], [0.02]])))[0] == pytest.approx(expected)
+
+
+def test_a_frozen_combination_keeps_its_weights(rng: np.random.Generator) -> None:
+    weighted = Combination.freeze("harmonic", LAWS, draw(100, rng), [1.0, 0.2])
+    assert weighted.weights == (1.0, 0.2)
+    assert Combination.freeze("harmonic", LAWS, draw(100, rng)).weights is None
+
+
+@pytest.mark.parametrize("kind", COMBINATIONS)
+def test_equal_weights_are_none(kind: str, rng: np.random.Generator) -> None:
+    t = rng.exponential(size=(3, 20))
+    maps = (None, None, None)
+    np.testing.assert_allclose(Combination(kind, maps, (0.3, 0.3, 0.3))(t), Combination(kind, maps)(t))
+
+
+def test_a_statistic_without_a_law_is_minus_the_logarithm_of_its_p(rng: np.random.Generator) -> None:
+    toys = np.vstack([CHI2[0].rvs(200, rng), rng.exponential(size=200)])
+    combination = Combination.freeze("harmonic", [LAWS[0], None], toys)
+    found = combination.log_p(np.array([[5.0, 9.0], [0.3, 7.0]]))
+    np.testing.assert_array_equal(found[0], PMap.freeze(LAWS[0], toys[0])(np.array([5.0, 9.0])))
+    np.testing.assert_array_equal(found[1], [-0.3, -7.0])
 
 
 @pytest.mark.parametrize("kind", COMBINATIONS)

@@ -8,8 +8,14 @@ import pytest
 
 import lanner
 from lanner.errors import InputError
-from lanner.inference.scales import deviation_of
+from lanner.events import Sample
+from lanner.inference.multiscale import Ladder
+from lanner.inference.scales import deviation_of, deviations_at
+from lanner.inference.terms import CountTerm, ReachTerm
 from lanner.model.loss import loss_by_name
+from lanner.model.weightings import DATA
+from lanner.run.prepare import plan_search
+from lanner.settings import FitSettings
 from tests.conftest import exponential
 
 R, D = exponential(6000, 300, seed=1)
@@ -20,17 +26,26 @@ def searched(data: np.ndarray = D, **changes: Any) -> lanner.SearchResult:
     return lanner.search(R, data, **(SETTINGS | changes))
 
 
+def prepared(expected: float | None = 300, make_events: Any = None, **settings: Any) -> Ladder:
+    """The ladder of a search, before any toy."""
+    samples, fit = (Sample.of(R), Sample.of(D)), FitSettings(centers=200, seed=5, **settings)
+    plans = plan_search(*samples, expected=expected, settings=fit, memory=10**9)
+    return Ladder.prepare(plans, *samples, memory=10**9, make_events=make_events)
+
+
 @pytest.fixture(scope="module")
 def peak() -> np.ndarray:
     return np.vstack([D, np.random.default_rng(2).normal(0.9, 0.02, (12, 1))])
 
 
-def test_without_a_width_four_widths_and_three_penalties_are_combined() -> None:
+def test_without_a_width_four_widths_and_several_penalties_are_combined() -> None:
     result = searched()
     assert result.combined is not None
-    assert len(result.combined.scales) == 12
-    assert len({s.width for s in result.combined.scales}) == 4
-    assert {round(s.deviation, 2) for s in result.combined.scales} == {0.2, 0.7, 2.0}
+    widths = sorted({s.width for s in result.combined.scales})
+    assert len(widths) == 4
+    for width in widths:
+        sizes = [round(s.deviation, 3) for s in result.combined.scales if s.width == width]
+        assert sizes == list(deviations_at("score", widths, width))
     assert (result.combined.n_map_toys, len(result.null)) == (100, 200)
     assert 0.01 < result.p_value <= 1
     said = " ".join(map(str, result.plan.chosen))
@@ -66,6 +81,75 @@ def test_each_scale_is_what_a_search_at_that_scale_finds() -> None:
     assert alone.statistic == pytest.approx(chosen.statistic, rel=1e-3)
     assert alone.null.statistics[100:].mean() == pytest.approx(chosen.null_mean, rel=1e-3)
     assert alone.null.analytic_confirmed
+
+
+@pytest.mark.parametrize("statistic", ["score", "likelihood-ratio"])
+@pytest.mark.parametrize("null", ["reference", "permutation"])
+def test_beside_several_scales_stand_the_count_and_the_reach_of_each_width(statistic: str, null: str) -> None:
+    ladder = prepared(statistic=statistic, null=null)
+    count, *reach = ladder.terms
+    assert isinstance(count, CountTerm)
+    assert [t.width for t in reach if isinstance(t, ReachTerm)] == sorted({p.width for p in ladder.plans})
+    scales, toys = len(ladder.scales), [0, 1, 2]
+    found = ladder.fit_toys(toys)
+    assert len(found) == scales + 1 + len(reach)
+    draws = [ladder.first.scheme.toy(i) for i in toys]
+    np.testing.assert_allclose(found[scales].statistic, -count.log_p(np.array([len(d.data) for d in draws])))
+    assert all(s.converged.all() for s in found[scales:])
+    for k, term in enumerate(reach, start=scales + 1):
+        assert isinstance(term, ReachTerm)
+        sums = [term.residuals[d.data].sum() for d in draws]
+        np.testing.assert_allclose(found[k].statistic, -term.log_p(np.array(sums)))
+
+
+def test_the_shape_alone_has_no_count_and_a_single_scale_no_terms_at_all() -> None:
+    assert all(isinstance(t, ReachTerm) for t in prepared(expected=None).terms)
+    assert len(prepared(expected=None).terms) == 4
+    single = prepared(width=0.5, penalty=1e-5)
+    assert single.terms == ()
+    (reach,) = single.reach()
+    assert reach.width == 0.5
+
+
+def test_a_scales_reach_is_that_of_rows_which_may_be_a_toys_data() -> None:
+    score, fits = (prepared(statistic=s).reach()[0] for s in ("score", "likelihood-ratio"))
+    assert score.mean == pytest.approx((score.residuals[:6000].sum() + 1) / 6001)
+    barred = prepared(statistic="likelihood-ratio").first.scheme.held_out  # type: ignore[attr-defined]
+    assert len(barred) == 200
+    assert fits.mean == pytest.approx((np.delete(fits.residuals[:6000], barred).sum() + 1) / 5801)
+
+
+def test_generated_toys_have_their_terms() -> None:
+    def make(n: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.exponential(1 / 8, (n, 1))
+
+    ladder = prepared(null="generator", make_events=make)
+    found = ladder.fit_toys([4, 5])
+    count, *reach = ladder.terms
+    sizes = [np.count_nonzero(ladder.first.generate(i).weightings.roles == DATA) for i in (4, 5)]
+    scales = len(ladder.scales)
+    np.testing.assert_allclose(found[scales].statistic, -count.log_p(np.array(sizes)))
+    bases = {scale.plan.width: scale.pool.features.basis for scale in ladder.scales}
+    for k, term in enumerate(reach, start=scales + 1):
+        assert isinstance(term, ReachTerm)
+        basis = bases[term.width]
+        totals = []
+        for i in (4, 5):
+            toy = ladder.first.generate(i)
+            phi = basis.features(toy.events[toy.weightings.roles[:, 0] == DATA])
+            totals.append((1 - (phi**2).sum(axis=1)).sum())
+        np.testing.assert_allclose(found[k].statistic, -term.log_p(np.array(totals)), atol=1e-3)
+
+
+def test_the_datas_statistics_are_medians_over_the_splits() -> None:
+    ladder = prepared()
+    by_split, found = ladder.data_by_split(), [s.statistic[0] for s in ladder.fit_data(1)]
+    splits = ladder.first.scheme.splits  # type: ignore[attr-defined]
+    scales = len(ladder.scales)
+    assert by_split.shape == (splits.number, scales + 5)
+    np.testing.assert_allclose(np.median(by_split, axis=0), found, rtol=1e-6)
+    assert (np.ptp(by_split[:, :scales], axis=0) > 0).all()
+    assert (np.ptp(by_split[:, scales:], axis=0) == 0).all()  # terms have no moments
 
 
 def test_the_likelihood_ratio_has_a_ladder_too(peak: np.ndarray) -> None:
@@ -105,6 +189,9 @@ def test_a_calibration_keeps_its_scales(tmp_path: Path, peak: np.ndarray) -> Non
     for one, other in zip(applied.combined.scales, direct.combined.scales, strict=True):
         assert (one.width, one.penalty, one.toys) == (other.width, other.penalty, other.toys)
         assert one.statistic == pytest.approx(other.statistic, rel=1e-4)
+    for term, same in zip(applied.combined.terms, direct.combined.terms, strict=True):
+        assert (term.label, term.toys) == (same.label, same.toys)
+        assert term.statistic == pytest.approx(same.statistic, rel=1e-3, abs=1e-4)
     assert applied.p_value == direct.p_value
 
 

@@ -9,7 +9,7 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.inference.plan import MIN_RATIO, Plan, choose_null, needs_trials, plan_one, plan_scales, upgraded
 from lanner.inference.resampling import room_for_data
-from lanner.inference.scales import deviation_of
+from lanner.inference.scales import DEVIATIONS, deviation_of, deviations_at
 from lanner.model.loss import loss_by_name
 from lanner.settings import FitSettings
 from tests.conftest import exponential
@@ -103,9 +103,16 @@ def test_trial_fits_are_for_a_penalty_that_no_rule_gives(settings: dict[str, Any
 def test_scales_are_all_pairs_of_widths_and_penalties() -> None:
     plans = plan_scales(R, D, expected=100.0, settings=FitSettings())
     assert len({p.width for p in plans}) == 4
-    sizes = {round(deviation_of(p.penalty, events=p.events_per_fit, loss=loss_by_name(p.loss)), 6) for p in plans}
-    assert sizes == {0.2, 0.7, 2.0}
-    assert len({(p.width, p.penalty) for p in plans}) == len(plans) == 12
+    widths, sizes = (
+        sorted({p.width for p in plans}),
+        [
+            (p.width, round(deviation_of(p.penalty, events=p.events_per_fit, loss=loss_by_name(p.loss)), 6))
+            for p in plans
+        ],
+    )
+    assert sizes == [(width, size) for width in widths for size in deviations_at("score", widths, width)]
+    fits = plan_scales(R, D, expected=100.0, settings=FitSettings(statistic="likelihood-ratio"))
+    assert len(fits) == 4 * len(DEVIATIONS["likelihood-ratio"])
 
 
 def test_what_is_given_is_the_only_scale() -> None:
@@ -132,17 +139,59 @@ def test_a_setting_at_its_default_is_not_part_of_what_toys_depend_on() -> None:
     assert plan(loss="extended").toy_settings()["loss"] == "extended"
 
 
-def test_the_names_of_the_last_format_are_still_read() -> None:
+def test_a_plan_of_the_last_format_is_still_read() -> None:
     now = plan(statistic="score").to_dict()
-    last = {k: v for k, v in now.items() if k not in ("n_held_out", "n_hit_or_miss", "units")}
-    last |= {"apart": now["n_held_out"], "source": now["n_hit_or_miss"], "scaling": now["units"]}
+    last = {k: v for k, v in now.items() if k not in ("moment_blocks", "centers_barred")} | {"n_held_out": 750}
     again = Plan.from_dict(upgraded(last))
-    assert again.to_dict() | {"chosen": ()} == now | {"chosen": ()}
+    assert again.to_dict() == now | {"moment_blocks": None, "centers_barred": True}
 
 
-def test_toys_of_the_default_scaling_of_before_stay_valid() -> None:
-    assert "scaling" not in plan(scaling="standard").toy_settings()
+def test_toys_depend_on_the_scaling() -> None:
     assert plan(scaling="standard").toy_settings() != plan().toy_settings()
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "centers", "blocks"), [(1, 100, 16), (2, 100, 16), (3, 100, 4), (3, 2000, 4), (3, 2001, 2)]
+)
+def test_moments_come_from_as_many_blocks_as_are_cheap(dimensions: int, centers: int, blocks: int) -> None:
+    reference = Sample.of(np.random.default_rng(1).normal(size=(6000, dimensions)))
+    found = plan(reference, statistic="score", centers=centers)
+    assert (found.moment_blocks, found.centers_barred) == (blocks, False)
+
+
+def test_where_half_the_reference_has_no_room_for_a_toy_the_centres_alone_give_moments() -> None:
+    room = room_for_data(100.0, None)
+    for centers, blocks in ((4000 - 2 * room, 16), (4000 - 2 * room + 1, 1)):
+        found = plan(statistic="score", centers=centers)
+        assert (found.moment_blocks, found.centers_barred) == (blocks, blocks == 1)
+
+
+def test_the_default_number_of_centres_leaves_that_room() -> None:
+    small = Sample(R.features[:700], R.names)
+    found = plan(small, statistic="score", centers=None)
+    assert found.centers <= 700 - 2 * room_for_data(100.0, None)
+    assert found.moment_blocks == 16
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"statistic": "score", "null": "permutation"}, {"statistic": "score", "null": "generator"}]
+)
+def test_fits_and_other_nulls_need_no_blocks_and_bar_their_centres(settings: dict[str, Any]) -> None:
+    found = plan(**settings)
+    assert (found.moment_blocks, found.centers_barred) == (None, True)
+
+
+def test_blocks_are_part_of_what_toys_depend_on() -> None:
+    made = plan(statistic="score")
+    assert replace(made, moment_blocks=2).toy_settings() != made.toy_settings()
+
+
+def test_the_scores_features_are_as_fine_at_every_penalty() -> None:
+    plans = plan_scales(R, D, expected=100.0, settings=FitSettings())
+    assert len({p.trace_error for p in plans}) == 1
+    assert plans[0].trace_error is not None
+    (given, *_) = plan_scales(R, D, expected=100.0, settings=FitSettings(trace_error=1e-5))
+    assert given.trace_error == 1e-5
 
 
 def test_a_plan_without_the_newer_settings_can_be_read() -> None:

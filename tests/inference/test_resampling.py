@@ -3,6 +3,7 @@ import pytest
 
 from lanner.errors import InputError
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, WeightedReferenceScheme, room_for_data
+from lanner.model.splits import Splits
 from lanner.model.weightings import DATA, REFERENCE
 
 HELD_OUT = np.array([3, 50, 999])
@@ -62,8 +63,74 @@ def test_too_small_a_pool_is_an_error() -> None:
         scheme(reference_size=950).toy(1).roles()
 
 
-def weighted(weights: np.ndarray, source: int = 400) -> WeightedReferenceScheme:
-    return WeightedReferenceScheme(1000, 0, 50.0, None, 500, HELD_OUT, 1, weights=weights, n_hit_or_miss=source)
+def halves(blocks: int = 4, rows: int = 1000) -> Splits:
+    order = np.random.default_rng(9).permutation(np.setdiff1d(np.arange(rows), HELD_OUT))
+    return Splits.of(order, HELD_OUT, rows, blocks)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 4, 16])
+def test_a_toys_data_have_no_part_in_the_moments_that_judge_it(blocks: int) -> None:
+    splits = halves(blocks)
+    seen = set()
+    for i in range(60):
+        toy = scheme(splits=splits).toy(i)
+        assert toy.split == i % splits.number
+        shaping = splits.shaping[toy.split][splits.labels[toy.data]]
+        assert (splits.labels[toy.data] >= 0).all()
+        assert not shaping.any()
+        assert toy.reference_size == 800
+        assert len(set(toy.data)) == len(toy.data)
+        assert not np.isin(toy.left_out, np.concatenate([toy.data, HELD_OUT])).any()
+        assert len(set(toy.left_out)) == len(toy.left_out)
+        seen.add(toy.split)
+    assert len(seen) == splits.number
+    assert scheme(splits=splits).data(0).split is None  # by all of them
+
+
+def test_with_splits_too_every_event_is_data_and_is_left_out_equally_often() -> None:
+    made, splits = scheme(splits=halves()), halves()
+    toys = [made.toy(i) for i in range(300 * splits.number)]
+    for rows, mean in (("data", 100.0), ("left_out", None)):
+        often = np.bincount(np.concatenate([getattr(t, rows) for t in toys]), minlength=1000)
+        assert often[HELD_OUT].sum() == 0
+        free = np.delete(often, HELD_OUT)
+        per_event = np.mean([len(getattr(t, rows)) for t in toys]) * len(toys) / 997
+        if mean is not None:
+            assert per_event == pytest.approx(len(toys) * mean / 997, rel=0.01)
+        assert ((free - per_event) ** 2 / per_event).sum() < 997 + 5 * (2 * 997) ** 0.5
+    assert np.mean([len(t.data) for t in toys]) == pytest.approx(100, abs=4 * (100 / len(toys)) ** 0.5)
+
+
+def test_a_signal_belongs_to_the_split_of_its_toy() -> None:
+    toy = scheme(splits=halves()).with_signal(3, 20.0, alone=False)
+    own = toy.data[toy.data < 1000]
+    assert toy.split is not None
+    assert not halves().shaping[toy.split][halves().labels[own]].any()
+    assert len(toy.data) > len(own)
+
+
+def weighted(weights: np.ndarray, source: int = 400, splits: Splits | None = None) -> WeightedReferenceScheme:
+    return WeightedReferenceScheme(1000, 0, 50.0, None, 500, HELD_OUT, 1, splits, weights=weights, n_hit_or_miss=source)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_weighted_toys_have_no_part_in_the_moments_that_judge_them(blocks: int) -> None:
+    splits, weights = halves(blocks), np.linspace(0.5, 1.0, 1000)
+    for i in range(40):
+        toy = weighted(weights, splits=splits).toy(i)
+        assert toy.split == i % splits.number
+        assert (splits.labels[toy.data] >= 0).all()
+        assert not splits.shaping[toy.split][splits.labels[toy.data]].any()
+        assert toy.reference_size == 500
+        roles = toy.roles()
+        assert np.count_nonzero(roles == DATA) == len(toy.data)
+        assert (roles[HELD_OUT] == REFERENCE).all()
+
+
+def test_with_splits_weighted_events_become_data_as_often_as_they_weigh() -> None:
+    weights = np.where(np.arange(1000) < 500, 1.0, 0.25)
+    often = sum((weighted(weights, splits=halves()).toy(i).roles() == DATA).astype(int) for i in range(1000))
+    assert often[:500].sum() / often[500:].sum() == pytest.approx(4, rel=0.07)
 
 
 def test_weighted_events_become_data_as_often_as_they_weigh(rng: np.random.Generator) -> None:

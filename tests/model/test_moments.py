@@ -8,6 +8,7 @@ from lanner.model.features import make_features
 from lanner.model.kernel import GaussianKernel
 from lanner.model.moments import Factored, Moments, second_moment
 from lanner.model.nystrom import choose_pivots
+from lanner.model.splits import Splits
 from tests.conftest import shaped
 
 EVENTS = shaped(3, 2500)
@@ -37,6 +38,50 @@ def test_moments_of_very_many_rows_are_those_of_an_even_part(monkeypatch: pytest
         part, whole = Moments.of(features, c), second_moment(features, c) / (40_000 if c is None else weights.sum())
         assert not np.array_equal(part.second, whole)
         np.testing.assert_allclose(part.second, whole, atol=0.02 * np.abs(whole).max())
+
+
+@pytest.mark.parametrize("memory", [10**9, 1_300_000], ids=["stored", "streamed"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_moments_of_a_split_are_dense_sums_over_its_rows(
+    blocks: int, weighted: bool, memory: int, rng: np.random.Generator, arrays: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moments, "_ROWS", 300)  # several passes
+    basis = choose_pivots(EVENTS[:300], GaussianKernel(1.5), trace_error=1e-2, max_rank=60, rng=rng)
+    features = make_features(EVENTS, basis, precision="double", memory=memory, arrays=arrays)
+    assert features.storage == ("stored" if memory > 10**8 else "streamed")
+    order = rng.permutation(2000)
+    splits = Splits.of(order[40:], order[:40], 2400, blocks)  # the last 100 events are not even in it
+    weights = rng.random(2500) if weighted else None
+    phi, c = basis.features(EVENTS), np.ones(2500) if weights is None else weights
+    found = Moments.by_split(features, splits, weights)
+    assert len(found) == splits.number
+    for k, one in enumerate(found):
+        rows = np.setdiff1d(order, splits.free(k))
+        total = c[rows].sum()
+        np.testing.assert_allclose(one.mean, c[rows] @ phi[rows] / total, atol=1e-9)
+        np.testing.assert_allclose(one.second, (phi[rows] * c[rows, None]).T @ phi[rows] / total, atol=1e-9)
+
+
+def test_very_many_rows_of_splits_are_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    events = shaped(3, 40_000)
+    basis = choose_pivots(events[:100], GaussianKernel(1.5), trace_error=1e-3, max_rank=40, rng=rng)
+    features = make_features(events, basis, precision="double", memory=10**9)
+    order = rng.permutation(40_000)
+    splits = Splits.of(order[100:], order[:100], 40_000, 4)
+    whole = Moments.by_split(features, splits, None)
+    monkeypatch.setattr(moments, "MOST_ROWS", 10_000)
+    for part, all_rows in zip(Moments.by_split(features, splits, None), whole, strict=True):
+        assert not np.array_equal(part.second, all_rows.second)
+        np.testing.assert_allclose(part.second, all_rows.second, atol=0.03 * np.abs(all_rows.second).max())
+
+
+def test_an_average_is_entry_by_entry() -> None:
+    several = [Moments(np.array([k, 2.0 * k]), k * np.eye(2)) for k in (1.0, 2.0, 6.0)]
+    found = Moments.average(several)
+    assert found.mean.tolist() == [3.0, 6.0]
+    assert found.second.tolist() == [[3.0, 0.0], [0.0, 3.0]]
 
 
 def test_a_concave_direction_is_an_error_that_says_what_to_do(arrays: Arrays) -> None:

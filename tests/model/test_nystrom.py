@@ -5,7 +5,7 @@ import pytest
 
 from lanner.errors import MemoryBudgetError
 from lanner.model.kernel import GaussianKernel
-from lanner.model.nystrom import BLOCK, FREE_RANK, choose_pivots
+from lanner.model.nystrom import BLOCK, FREE_RANK, Basis, choose_pivots
 from tests.conftest import exponential, shaped
 
 
@@ -67,6 +67,59 @@ def test_the_cap_on_the_rank_holds(rng: np.random.Generator) -> None:
 
 def test_one_candidate_is_enough(rng: np.random.Generator) -> None:
     assert choose_pivots(np.zeros((1, 1)), GaussianKernel(1.0), trace_error=0.0, max_rank=1, rng=rng).rank == 1
+
+
+def test_the_pivots_are_the_chosen_candidates(rng: np.random.Generator) -> None:
+    candidates = shaped(5, 500)
+    basis = choose_pivots(candidates, GaussianKernel(2.0), trace_error=1e-2, max_rank=80, rng=rng)
+    np.testing.assert_array_equal(candidates[basis.chosen], basis.pivots)
+
+
+def of_points(points: np.ndarray, kernel: GaussianKernel) -> Basis:
+    """A basis with these pivots in this order."""
+    return Basis(kernel, points, np.linalg.cholesky(kernel(points, points)).astype(float), 0.0)
+
+
+def test_without_its_own_part_a_pivot_has_the_features_of_any_other_event(rng: np.random.Generator) -> None:
+    """Any other function of the basis sees it as a basis does that was built without this pivot."""
+    kernel, points, others = GaussianKernel(1.0), rng.normal(size=(12, 2)), rng.normal(size=(40, 2))
+    basis = of_points(points, kernel)
+    own = basis.own_parts()
+    phi, phi_others = basis.features(points), basis.features(others)
+    for j in range(12):
+        rest = of_points(np.delete(points, j, axis=0), kernel)
+        # The projection on the kernels of the other pivots, seen by inner products with any event.
+        truth = rest.features(points[j : j + 1]) @ rest.features(others).T
+        np.testing.assert_allclose((phi[j] - own[:, j]) @ phi_others.T, truth[0], atol=1e-8)
+        left = 1 - (rest.features(points[j : j + 1]) ** 2).sum()
+        assert own[:, j] @ own[:, j] == pytest.approx(left, abs=1e-8)
+
+
+def test_further_pivots_give_the_cholesky_factor_of_all_points(rng: np.random.Generator) -> None:
+    kernel, first, far = GaussianKernel(1.0), rng.normal(size=(10, 2)), rng.normal(size=(15, 2)) * 20
+    extended, rows = of_points(first, kernel).extended(far, least=0.5)
+    together = np.vstack([first, far[rows]])
+    assert 0 < len(rows) == len(set(rows.tolist()))
+    np.testing.assert_array_equal(extended.pivots, together)
+    np.testing.assert_allclose(extended.factor, np.linalg.cholesky(kernel(together, together)), atol=1e-10)
+    # None of the points is left for which there would be more to explain.
+    assert (1 - (extended.features(far) ** 2).sum(axis=1)).max() <= 0.5
+    events = rng.normal(size=(30, 2)) * 10
+    np.testing.assert_allclose(extended.features(events), of_points(together, kernel).features(events), atol=1e-9)
+
+
+def test_points_that_are_within_reach_add_no_pivot(rng: np.random.Generator) -> None:
+    basis = of_points(rng.normal(size=(10, 2)), GaussianKernel(3.0))
+    same, rows = basis.extended(basis.pivots[:4] + 1e-3, least=0.5)
+    assert len(rows) == 0
+    np.testing.assert_array_equal(same.factor, basis.factor)
+
+
+def test_copies_of_a_point_out_of_reach_become_one_pivot() -> None:
+    basis = of_points(np.zeros((1, 1)), GaussianKernel(1.0))
+    extended, rows = basis.extended(np.array([[50.0], [50.0], [90.0], [50.0]]), least=0.5)
+    assert sorted(extended.pivots[1:, 0]) == [50.0, 90.0]
+    assert len(rows) == 2
 
 
 def test_thinning_stays_within_the_memory_or_says_that_it_cannot() -> None:

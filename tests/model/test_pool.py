@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lanner.errors import MemoryBudgetError
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
-from lanner.model.nystrom import choose_pivots
+from lanner.model.nystrom import Basis, choose_pivots
 from lanner.model.pool import MAX_BATCH, Pool
+from lanner.model.splits import Splits
 from lanner.model.weightings import DATA, REFERENCE, Draw
 from lanner.settings import FitSettings
 from tests.conftest import Dense, shaped
@@ -41,9 +44,19 @@ def test_moments_are_averages_over_the_rows_of_the_null(weights: np.ndarray | No
     np.testing.assert_allclose(pool.moments.second, (PHI[:400] * c[:, None]).T @ PHI[:400] / c.sum(), atol=1e-12)
 
 
-def test_moments_may_be_those_of_some_rows() -> None:
-    rows = np.arange(30, 130)
-    np.testing.assert_allclose(make_pool(shaping=rows).moments.mean, PHI[rows].mean(axis=0), atol=1e-12)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
+def test_scores_are_judged_by_the_moments_of_splits_and_fits_share_their_average(weights: np.ndarray | None) -> None:
+    order = np.random.default_rng(5).permutation(400)
+    splits = Splits.of(order[30:], order[:30], 500, 4)
+    pool, c = make_pool(weights=weights, null_rows=400, splits=splits), np.ones(500) if weights is None else weights
+    seconds = []
+    for k, found in enumerate(pool.split_moments):
+        rows = np.setdiff1d(order, splits.free(k))
+        np.testing.assert_allclose(found.mean, np.average(PHI[rows], axis=0, weights=c[rows]), atol=1e-12)
+        seconds.append((PHI[rows] * c[rows, None]).T @ PHI[rows] / c[rows].sum())
+        np.testing.assert_allclose(found.second, seconds[-1], atol=1e-12)
+    assert len(seconds) == splits.number == len(pool.scores.splits)
+    np.testing.assert_allclose(pool.moments.second, np.mean(seconds, axis=0), atol=1e-12)
 
 
 def test_the_spectrum_is_that_of_the_second_moment() -> None:
@@ -83,7 +96,61 @@ def test_differences_are_sums_over_data_less_sums_over_the_reference(weights: np
         truth.append(PHI[roles == DATA].sum(axis=0) - EXPECTED * (c @ PHI) / c.sum())
     # In units of sqrt(N(0)), the size of their statistical fluctuation.
     rotated = pool.moments.eigenbasis.vectors.T @ np.array(truth).T / EXPECTED**0.5
-    np.testing.assert_allclose(pool.differences(draws), rotated, atol=1e-8)
+    ((_, columns, found),) = pool.differences(draws).parts
+    assert columns.tolist() == [0, 1]
+    np.testing.assert_allclose(found, rotated, atol=1e-8)
+
+
+def test_differences_are_along_the_eigenvectors_of_each_draws_split() -> None:
+    splits = Splits.of(np.arange(30, 500), np.arange(30), 500, 2)
+    pool, which = make_pool(splits=splits), [1, None, 0]
+    draws = [replace(draw(100), split=k) for k in which]
+    ((_, _, whole),) = make_pool().differences([draw(100)]).parts
+    u = make_pool().moments.eigenbasis.vectors @ whole  # the same for each of them
+    found = pool.differences(draws)
+    assert found.number == 3
+    assert [(k, columns.tolist()) for k, columns, _ in found.parts] == [(0, [1, 2]), (1, [0, 1])]
+    for k, columns, values in found.parts:
+        truth = pool.split_moments[k].eigenbasis.vectors.T @ u
+        np.testing.assert_allclose(values, np.repeat(truth, len(columns), axis=1), atol=1e-8)
+
+
+def without(pivots: np.ndarray) -> Basis:
+    """The basis without some of its pivots."""
+    rest = np.delete(BASIS.pivots, pivots, axis=0)
+    return Basis(BASIS.kernel, rest, np.linalg.cholesky(BASIS.kernel(rest, rest)).astype(float), 0.0)
+
+
+def test_a_pivot_among_a_draws_data_counts_as_if_it_were_none() -> None:
+    pool, rows = make_pool(pivot_rows=BASIS.chosen), BASIS.chosen
+    inside, outside = rows[3], np.setdiff1d(np.arange(60, 490), rows)[:40]
+    none = np.empty(0, dtype=np.intp)
+    ((_, _, with_pivot),) = pool.differences([Draw(500, 500, np.append(outside, inside), none)]).parts
+    ((_, _, alone),) = make_pool().differences([Draw(500, 500, np.append(outside, inside), none)]).parts
+    more = pool.moments.eigenbasis.vectors @ (alone - with_pivot)[:, 0] * EXPECTED**0.5
+    # What the pivot loses, seen by the other events: their kernel with it, less what the other pivots explain.
+    rest = without(np.array([3]))
+    truth = BASIS.kernel(EVENTS[outside], EVENTS[[inside]])[:, 0]
+    truth -= (rest.features(EVENTS[outside]) @ rest.features(EVENTS[[inside]]).T)[:, 0]
+    np.testing.assert_allclose(PHI[outside] @ more, truth, atol=1e-8)
+
+
+def test_pivots_that_are_reference_or_left_out_count_in_full() -> None:
+    free = np.setdiff1d(np.arange(500), BASIS.chosen)
+    some = Draw(500, 500, free[:40], BASIS.chosen[:4])
+    found, plain = (pool.differences([some]).parts[0][2] for pool in (make_pool(pivot_rows=BASIS.chosen), make_pool()))
+    np.testing.assert_array_equal(found, plain)
+
+
+def test_the_residual_of_a_pivot_that_may_be_data_is_what_the_others_leave() -> None:
+    plain, found = make_pool().residuals, make_pool(pivot_rows=BASIS.chosen).residuals
+    np.testing.assert_allclose(plain, 1 - (PHI**2).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(plain[BASIS.chosen], 0, atol=1e-12)
+    others = np.setdiff1d(np.arange(500), BASIS.chosen)
+    np.testing.assert_array_equal(found[others], plain[others])
+    for j, row in enumerate(BASIS.chosen):
+        left = 1 - (without(np.array([j])).features(EVENTS[[row]]) ** 2).sum()
+        assert found[row] == pytest.approx(left, abs=1e-8)
 
 
 def test_features_of_other_events_are_in_the_same_basis() -> None:

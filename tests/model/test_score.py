@@ -10,8 +10,10 @@ from lanner.model import score
 from lanner.model.backend import NUMPY, Arrays
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
+from lanner.model.moments import Moments
 from lanner.model.nystrom import choose_pivots
 from lanner.model.pool import Pool
+from lanner.model.score import Score, Scores
 from lanner.model.weightings import DATA, REFERENCE
 
 EXPECTED, REFERENCE_SIZE, PENALTY = 100.0, 4000, 1e-4
@@ -67,7 +69,7 @@ def test_q_is_t_to_second_order_after_one_step(loss, gather, weighted, monkeypat
     )
     draws = [scheme.toy(0), scheme.toy(1), scheme.data(0)]
     rho = PENALTY * (REFERENCE_SIZE + EXPECTED) / EXPECTED * {"logistic": 2.0, "extended": 1.0}[loss]
-    found = pool.score.solution(pool.differences(draws), rho)
+    found = pool.scores.solution(pool.differences(draws), rho)
     for k, draw in enumerate(draws):
         q, w = by_definition(pool, phi, draw, PENALTY)
         assert found.statistic[k] == pytest.approx(q, rel=1e-8)
@@ -78,9 +80,50 @@ def test_sums_do_not_depend_on_how_many_toys_are_taken_together() -> None:
     pool, _ = prepared()
     scheme = ReferenceScheme(5000, 0, EXPECTED, None, REFERENCE_SIZE, BARRED, 1)
     draws = [scheme.toy(i) for i in range(40)]
-    together = pool.differences(draws)
-    apart = np.hstack([pool.differences([d]) for d in draws])
+    ((_, columns, together),) = pool.differences(draws).parts
+    assert columns.tolist() == list(range(40))
+    apart = np.hstack([pool.differences([d]).parts[0][2] for d in draws])
     np.testing.assert_allclose(together, apart, rtol=1e-12, atol=1e-12)
+
+
+def split_scores() -> tuple[Scores, np.ndarray, list[int | None]]:
+    """Scores by three splits of some features, u of six draws, and the split of each: none for the data."""
+    rng = np.random.default_rng(6)
+    phi = rng.normal(size=(3, 400, 8)) * np.geomspace(1, 0.01, 8)
+    several = [Moments(x.mean(axis=0), x.T @ x / len(x)) for x in phi]
+    scores = Scores(tuple(Score(m.eigenbasis, EXPECTED, ARRAYS) for m in several))
+    return scores, rng.normal(size=(8, 6)), [0, 1, 2, None, 1, None]
+
+
+def second_moments(scores: Scores) -> list[np.ndarray]:
+    return [s.basis.vectors @ np.diag(s.basis.spectrum.values) @ s.basis.vectors.T for s in scores.splits]
+
+
+def test_a_toy_is_judged_by_its_own_split_and_the_data_by_the_median_of_all() -> None:
+    scores, u, which = split_scores()
+    rho, rotated = 0.01, scores.rotate(ARRAYS.put(u), which)
+    q = np.empty((3, 6))
+    for k, second in enumerate(second_moments(scores)):
+        w = np.linalg.solve(EXPECTED * (second + rho * np.eye(8)), u)
+        q[k] = 2 * (w * u).sum(axis=0) - EXPECTED * np.einsum("ib,ij,jb->b", w, second, w)
+    found = scores.solution(rotated, rho).statistic
+    truth = [np.median(q[:, b]) if split is None else q[split, b] for b, split in enumerate(which)]
+    np.testing.assert_allclose(found, truth, rtol=1e-9)
+    by_split = scores.by_split(rotated, rho)
+    belongs = np.array([[split in (None, k) for split in which] for k in range(3)])
+    np.testing.assert_array_equal(np.isnan(by_split), ~belongs)
+    np.testing.assert_allclose(by_split[belongs], q[belongs], rtol=1e-9)
+
+
+def test_the_ratio_of_the_data_is_the_mean_over_the_splits() -> None:
+    scores, u, which = split_scores()
+    rho, rotated = 0.01, scores.rotate(ARRAYS.put(u), which)
+    steps = np.stack(
+        [np.linalg.solve(EXPECTED * (second + rho * np.eye(8)), u) for second in second_moments(scores)]
+    )  # fmt: skip
+    truth = np.stack([steps[:, :, b].mean(axis=0) if s is None else steps[s, :, b] for b, s in enumerate(which)], 1)
+    np.testing.assert_allclose(scores.solution(rotated, rho).coefficients, truth, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(scores.solution(rotated, rho, kept=4).coefficients, truth[:, :4], rtol=1e-8, atol=1e-12)
 
 
 def test_fit_ratio_by_score_is_close_to_one_newton_step() -> None:

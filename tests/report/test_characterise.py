@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lanner.errors import InputError
+from lanner.inference.terms import OutOfReach
 from lanner.report.characterise import characterise
 from tests.report.showcase import the_case, the_findings
 
@@ -51,6 +53,18 @@ def test_findings_are_plain_json() -> None:
     assert plain["region"]["selection"] == found.region.selection
     assert len(plain["profiles"]) == 5
     assert "not a test" in str(found)
+
+
+def test_events_beyond_the_reference_are_listed_only_where_they_surprise() -> None:
+    case = the_case()
+    assert the_findings().beyond is None
+    result = replace(case.result, out_of_reach=OutOfReach(0.7, 0.01, 3, (420, 5, 6)))
+    found = characterise(result, case.reference, case.data, variables=["eta"], data_rows=np.arange(425) + 1000)
+    assert found.beyond is not None
+    assert found.beyond.rows.tolist() == [1420, 1005, 1006]
+    np.testing.assert_array_equal(found.beyond.values[:, 0], case.data["eta"][[420, 5, 6]])
+    np.testing.assert_array_equal(found.beyond.log_ratio, found.log_ratio_data[[420, 5, 6]])
+    assert found.to_dict()["beyond_the_reference"] == [1420, 1005, 1006]
 
 
 def test_variables_and_bins_can_be_chosen() -> None:

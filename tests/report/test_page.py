@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lanner.inference.terms import OutOfReach
+from lanner.report.characterise import TopEvents
 from lanner.report.page import render, write_report
 from lanner.report.text.words import as_extreme
 from lanner.run.tune import tune
 from tests.report.showcase import HOSTILE, hostile_report, the_case, the_findings
+from tests.report.text.test_verdict import kept, with_terms
 
 
 class Page(HTMLParser):
@@ -87,8 +90,6 @@ def test_the_verdict_comes_first_and_the_numbers_follow(page: Page) -> None:
     assert "What this p-value means" in page.text
     assert "Eur. Phys. J. C 82 (2022) 879" in page.text
     assert "not corrected for the choice: a description, not a test" in page.text
-    for t in result.reference_draws:
-        assert f"{t:.1f}"[:3] in page.text
     for name in ("width", "penalty", "seed", "centers"):
         assert name in page.text
     assert "numpy" in page.text
@@ -126,8 +127,47 @@ def test_odd_outcomes_are_told_too(t: float) -> None:
     result = the_case().result
     toys = np.append(result.null.statistics[:-2], [np.nan, -3.0])
     null = replace(result.null, statistics=toys, chi2=None)
-    page = Page(render(replace(result, statistic=t, reference_draws=np.array([t]), null=null)))
+    page = Page(render(replace(result, statistic=t, null=null)))
     assert "No χ² fits: 1 toy with t ≤ 0, 1 not finite" in page.text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_what_no_scale_can_see_stands_below_the_scales() -> None:
+    page = Page(render(with_terms()))
+    first, last = page.text.index("What no scale can see"), page.text.index("How much the result depends on chance")
+    table = page.text[first:last]
+    for row in ("number of events 1.204 63 of 220 0.52", "out of reach, width 0.23 9.210 0 of 220 3.72 *"):
+        assert row in table
+    assert page.open == []
+    assert "What no scale can see" not in Page(render(kept("combined"))).text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_the_spread_of_z_is_shown_by_its_parts_where_it_is_known() -> None:
+    page = Page(render(with_terms()))
+    assert "which reference events a fit takes 0.03" in page.text
+    assert "all together 0.13" in page.text
+    assert "depends on chance" not in Page(render(kept("combined"))).text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_events_beyond_the_reference_have_a_section_that_names_their_rows() -> None:
+    page = Page(render(with_terms()))
+    section = page.text[page.text.index("Data events beyond the reference") :]
+    assert section.index("4 data events beyond the reference (width 0.230), where 0.052 are expected.") < 100
+    assert "counted from 0 in the data as they were given: 104, 7, 31, 2." in section
+    unsurprising = replace(with_terms(), out_of_reach=OutOfReach(0.23, 3.0, 4, (104, 7, 31, 2)))
+    assert "Data events beyond" not in Page(render(unsurprising)).text
+    assert "Data events beyond" not in Page(render(kept("combined"))).text
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_with_a_characterisation_they_are_listed_with_their_variables() -> None:
+    found = the_findings()
+    beyond = TopEvents(("mass", "eta"), np.array([411, 3]), np.array([0.1, 0.2]), np.array([[77.25, 1.5], [88.5, 0.5]]))
+    page = Page(render(with_terms(), characterisation=replace(found, beyond=beyond)))
+    assert "row mass eta 411 77.25 1.5 3 88.5 0.5" in page.text
+    assert "in the data as they were given: 104" not in page.text
 
 
 @pytest.mark.usefixtures("no_figures")

@@ -1,48 +1,45 @@
-"""Calibrations and toys of the last format can still be used."""
+"""Calibrations and toys of another version were of another test: they are refused in one line that says what to do."""
 
 import json
-import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lanner
 from lanner.errors import InputError, StoreError
+from lanner.run.calibration import FORMAT as CALIBRATION
+from lanner.run.toy_store import FORMAT as TOYS
+from tests.conftest import exponential
 
-KEPT = Path(__file__).with_name("data") / "calibration_format_3"
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    shutil.copytree(KEPT, tmp_path / "kept")
-    return tmp_path / "kept"
+R, D = exponential(3000, 100, seed=1)
+SETTINGS = {"expected": 100, "toys": 20, "seed": 5, "width": 0.3, "penalty": 1e-6, "centers": 50}
 
 
-def test_a_calibration_of_the_last_format_gives_the_same_p_value(kept: Path) -> None:
-    known = json.loads((KEPT / "expected.json").read_text())
-    result = lanner.apply(kept, np.array(known["data"])[:, None])
-    assert result.statistic == pytest.approx(known["statistic"], rel=1e-3)
-    assert result.p_value == known["p_value"]
+def test_what_is_made_has_the_format_of_this_version(tmp_path: Path) -> None:
+    lanner.calibrate(R, output=tmp_path, **SETTINGS)  # type: ignore[arg-type]
+    assert json.loads((tmp_path / "calibration.json").read_text())["format"] == CALIBRATION == "lanner.calibration/5"
+    assert json.loads((tmp_path / "toys" / "store.json").read_text())["format"] == TOYS == "lanner.toys/5"
 
 
-def test_its_toys_are_extended_and_not_made_again(kept: Path) -> None:
-    reference = lanner.load_calibration(kept).reference
-    before = {path.name: path.read_bytes() for path in (kept / "toys").glob("batch-*.npz")}
-    more = lanner.calibrate(reference, expected=20, output=kept, toys=132, seed=3, centers=40, scaling="standard")
-    assert len(more) == 132
-    assert all((kept / "toys" / name).read_bytes() == content for name, content in before.items())
-    assert len(lanner.load_calibration(kept)) == 132
+@pytest.mark.parametrize("number", [1, 3, 4, 6])
+def test_another_calibration_is_refused_before_anything_of_it_is_read(number: int, tmp_path: Path) -> None:
+    (tmp_path / "calibration.json").write_text(json.dumps({"format": f"lanner.calibration/{number}"}))
+    match = rf"another version \(lanner.calibration/{number}, not lanner.calibration/5\).*; calibrate again$"
+    for use in (lanner.load_calibration, lambda folder: lanner.apply(folder, D)):
+        with pytest.raises(InputError, match=match) as error:
+            use(tmp_path)
+        assert "\n" not in str(error.value)
 
 
-def test_toys_of_other_settings_are_still_refused(kept: Path) -> None:
-    reference = lanner.load_calibration(kept).reference
-    with pytest.raises(StoreError, match="seed"):
-        lanner.calibrate(reference, expected=20, output=kept, toys=66, seed=4, centers=40)
-
-
-def test_an_older_format_says_how_to_make_it_again(kept: Path) -> None:
-    path = kept / "calibration.json"
-    path.write_text(path.read_text().replace("lanner.calibration/3", "lanner.calibration/1"))
-    with pytest.raises(InputError, match="calibrate again"):
-        lanner.load_calibration(kept)
+@pytest.mark.parametrize("number", [1, 3, 4, 6])
+def test_toys_of_another_version_are_neither_used_nor_touched(number: int, tmp_path: Path) -> None:
+    toys = tmp_path / "toys"
+    toys.mkdir()
+    (toys / "store.json").write_text(json.dumps({"format": f"lanner.toys/{number}", "made_for": {}, "batch_size": 20}))
+    (toys / "batch-00000000.npz").write_bytes(b"toys")
+    before = {path.name: path.read_bytes() for path in toys.iterdir()}
+    match = rf"another version \(lanner.toys/{number}, not lanner.toys/5\).*; use a new folder$"
+    with pytest.raises(StoreError, match=match) as error:
+        lanner.search(R, D, output=tmp_path, **SETTINGS)  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+    assert {path.name: path.read_bytes() for path in toys.iterdir()} == before

@@ -9,7 +9,7 @@ import pytest
 import lanner
 from tests.conftest import exponential
 
-KEPT = Path(__file__).with_name("data") / "result_format_3"
+KEPT = Path(__file__).with_name("data") / "result_format_4"
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from lanner.inference.plan import Plan
 from lanner.run.result_io import FORMAT
 from tests.conftest import exponential
 
-KEPT = Path(__file__).with_name("data") / "result_format_3"
+KEPT = Path(__file__).with_name("data") / "result_format_4"
 R, D = exponential(6000, 300, seed=1)
 
 
@@ -26,27 +26,32 @@ def small(toys: int = 60) -> lanner.SearchResult:
 def test_a_result_of_the_last_format_is_read_and_written_in_this_one(kind: str, tmp_path: Path) -> None:
     old = json.loads((KEPT / kind / "result.json").read_text())
     result = lanner.load_result(KEPT / kind)
-    assert old["schema"] == "lanner.result/3"
+    assert old["schema"] == "lanner.result/4"
     assert (result.p_value, result.statistic, result.seconds) == (old["p_value"], old["statistic"], old["seconds"])
     assert result.null.statistics.tolist() == old["null"]["statistics"]
     if old["combined"] is not None:
         assert result.combined is not None
-        assert result.combined.dominant_scale == old["combined"]["speaks"]
-        assert result.combined.n_map_toys == old["combined"]["frozen"]
-        assert result.combined.combination == old["combined"]["kind"]
+        assert result.combined.dominant_scale == old["combined"]["dominant_scale"]
+        assert result.combined.n_map_toys == old["combined"]["n_map_toys"]
+        assert result.combined.combination == old["combined"]["combination"]
+        assert [s.local_z for s in result.combined.scales] == [s["local_z"] for s in old["combined"]["scales"]]
+        assert result.combined.terms == ()
         assert result.tail is not None
         assert result.tail.z_score == pytest.approx(old["tail"]["z_score"], rel=1e-12)
+    assert (result.spread, result.out_of_reach, result.looks) == (None, None, ())  # which it did not have
     lanner.save_result(result, tmp_path)
     again = lanner.load_result(tmp_path)
-    assert json.loads((tmp_path / "result.json").read_text())["schema"] == FORMAT == "lanner.result/4"
+    assert json.loads((tmp_path / "result.json").read_text())["schema"] == FORMAT == "lanner.result/5"
     assert again.to_json() == result.to_json()
     assert again.combined == result.combined
     np.testing.assert_array_equal(again.null_coefficients, result.null_coefficients)
 
 
-def test_an_older_format_says_in_one_line_how_to_remake_it(tmp_path: Path) -> None:
-    (tmp_path / "result.json").write_text('{"schema": "lanner.result/2"}')
-    with pytest.raises(InputError, match=r"lanner.result/2.*running the search again with the same settings") as error:
+@pytest.mark.parametrize("number", [2, 3])
+def test_an_older_format_says_in_one_line_how_to_remake_it(number: int, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(f'{{"schema": "lanner.result/{number}"}}')
+    match = rf"lanner.result/{number}.*running the search again with the same settings"
+    with pytest.raises(InputError, match=match) as error:
         lanner.load_result(tmp_path)
     assert "\n" not in str(error.value)
 

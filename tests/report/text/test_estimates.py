@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lanner.report.text.estimates import Estimate, estimates, subsamples
+from lanner.report.text.estimates import Estimate, estimates
 from tests.report.showcase import the_case
 from tests.report.text.test_verdict import kept
 
@@ -49,10 +49,3 @@ def test_without_a_chi2_it_is_said_what_to_change() -> None:
     chi2 = estimates(replace(result, null=replace(result.null, statistics=toys, chi2=None)))[2]
     assert chi2.line == "no χ² fits: 1 toy with t ≤ 0, 0 not finite"
     assert "A penalty above 1 × 10⁻⁵" in chi2.sentences
-
-
-def test_subsamples_are_those_of_the_result() -> None:
-    result = kept("combined")
-    rows = subsamples(result)
-    assert len(rows) == len(result.reference_draws) == 5
-    assert rows[0] == {"t": "4.655", "p": "0.032", "z": "1.86"}

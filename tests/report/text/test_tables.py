@@ -6,10 +6,19 @@ import pytest
 from lanner.errors import InputError
 from lanner.events import Scaling
 from lanner.events.missing import Missing
-from lanner.report.text.tables import cell, configuration, scales, tuning_tables, units, units_caption
+from lanner.report.text.tables import (
+    cell,
+    configuration,
+    scales,
+    spread,
+    terms,
+    tuning_tables,
+    units,
+    units_caption,
+)
 from lanner.run.result import SearchResult
 from tests.report.showcase import the_case
-from tests.report.text.test_verdict import kept
+from tests.report.text.test_verdict import kept, with_terms
 
 
 def test_every_scale_has_a_row_and_one_a_star() -> None:
@@ -18,6 +27,31 @@ def test_every_scale_has_a_row_and_one_a_star() -> None:
     assert [k for k, row in enumerate(rows) if "*" in row["local Z"]] == [kept("combined").combined.dominant_scale]
     assert {row["tuned to"] for row in rows} == {"20 %", "a factor 2", "a factor 7"}
     assert scales(kept("single")) == []
+
+
+def test_every_term_has_a_row_and_the_leading_one_a_star() -> None:
+    rows = terms(with_terms())
+    assert [row["what"] for row in rows] == ["number of events", "out of reach, width 0.23", "out of reach, width 1.52"]
+    assert [row["local Z"] for row in rows] == ["0.52", "3.72 *", "0.00"]
+    assert rows[0]["toys above"] == "63 of 220"
+    assert terms(kept("combined")) == terms(kept("single")) == []
+
+
+def test_the_spread_is_shown_part_by_part() -> None:
+    rows = spread(with_terms())
+    assert [row["standard deviation of Z"] for row in rows] == ["0.03", "0.04", "0.12", "0.13"]
+    assert spread(kept("single")) == []
+
+
+def test_what_moments_come_from_is_named() -> None:
+    def setting(name: str, **changes: object) -> str:
+        result = kept("combined")
+        rows = configuration(replace(result, plan=replace(result.plan, **changes)))  # type: ignore[arg-type]
+        return next(row["value"] for row in rows if row["setting"] == name)
+
+    assert setting("blocks of the reference for the moments", moment_blocks=16) == "16"
+    assert setting("blocks of the reference for the moments", moment_blocks=None).startswith("not needed")
+    assert setting("centres are never a toy's data", centers_barred=False) == "no"
 
 
 def test_settings_have_names_that_say_what_they_are() -> None:

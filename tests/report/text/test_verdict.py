@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,17 +11,37 @@ import numpy as np
 import pytest
 
 from lanner import SearchResult, load_result
+from lanner.inference.significance import z_of_log_p
+from lanner.inference.terms import OutOfReach
 from lanner.report.text.verdict import earlier_looks, law_z, meaning, verdict
-from lanner.run.result import Extrapolation
+from lanner.run.result import Extrapolation, Spread, TermResult
 from tests.report.showcase import the_case
 
 TEXTS = Path(__file__).with_name("data")
-RESULTS = Path(__file__).parents[2] / "run" / "data" / "result_format_3"
+RESULTS = Path(__file__).parents[2] / "run" / "data" / "result_format_4"
 
 
 @cache
 def kept(kind: str) -> SearchResult:
     return load_result(RESULTS / kind)
+
+
+@cache
+def with_terms() -> SearchResult:
+    """Several scales as this version combines them: beside terms, with a spread, and with events out of reach."""
+    result = kept("combined")
+    assert result.combined is not None
+    terms = (
+        TermResult("number of events", None, 1.204, 63, 220, 0.3, z_of_log_p(math.log(0.3))),
+        TermResult("out of reach, width 0.23", 0.23, 9.210, 0, 220, 1e-4, z_of_log_p(math.log(1e-4))),
+        TermResult("out of reach, width 1.52", 1.52, 0.105, 150, 220, 0.9, 0.0),
+    )
+    return replace(
+        result,
+        combined=replace(result.combined, terms=terms),
+        spread=Spread(subsamples=0.03, splits=0.04, maps=0.12),
+        out_of_reach=OutOfReach(0.23, 0.052, 4, (104, 7, 31, 2)),
+    )
 
 
 def many_toys() -> SearchResult:
@@ -34,7 +55,7 @@ def many_toys() -> SearchResult:
 
 OUTCOMES = {
     "compatible": lambda: kept("combined"),
-    "beyond_the_toys": lambda: replace(kept("combined"), statistic=8.0),
+    "beyond_the_toys": lambda: replace(kept("combined"), statistic=10.0),
     "beyond_the_tail": lambda: replace(kept("combined"), statistic=40.0),
     "too_few_toys": lambda: kept("single"),
     "far_beyond_few_toys": lambda: replace(kept("single"), statistic=90.0),

@@ -25,6 +25,10 @@ def test_a_p_value_is_never_nothing() -> None:
     assert z_score(float("-inf")) == "−∞"
 
 
+def test_nothing_has_no_sign() -> None:
+    assert (z_score(-0.0), z_score(-0.004), z_score(-0.006)) == ("0.00", "0.00", "−0.01")
+
+
 @pytest.mark.parametrize("toys", [9, 60, 99, 100, 667, 12_345])
 def test_a_bound_holds_after_rounding(toys: int) -> None:
     p = EmpiricalP(0, toys)
