@@ -17,36 +17,77 @@ from lanner._util.machine import memory_budget
 from lanner._util.text import is_beyond, markdown_table, three_digits
 from lanner.comparison import NAMES, PUBLISHED, Kernel, Network, ToyPool
 from lanner.comparison.compare import shared_settings
+from lanner.comparison.runner import TestRunner
 from lanner.comparison.tests.classifier import NULLS, STATISTICS
+from lanner.comparison.tests.kernel import PreparedKernel
 from lanner.comparison.tests.network.neural_test import PreparedNetwork
+from lanner.comparison.toy_pool import NullToys, SignalToys
+from lanner.events import Sample
+from lanner.events.scaled_rows import ScaledRows
+from lanner.inference.analytic import LawMoments
+from lanner.inference.combination import Combination, PMap, number_of_map_toys
 from lanner.inference.multiscale import Ladder, Recipe
+from lanner.inference.plan import Plan
 from lanner.inference.resampling import room_for_data
-from lanner.inference.significance import fit_chi2, z_of_log_p
+from lanner.inference.scales import COARSE, FINE, penalty_for
+from lanner.inference.seeds import Stream, rng_of
+from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
+from lanner.inference.terms import ReachTerm
+from lanner.model.kernel import pairwise_width
+from lanner.model.loss import loss_by_name
+from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
 from lanner.report.plots.style import BLACK, BLUE, GREEN, VERMILION, hep_style
 from lanner.run.prepare import prepare
 from lanner.run.toy_maker import run_toys
 from lanner.settings import FitKeywords, FitSettings
+from lanner.typing import Progress
 
 __all__ = [
     "BLACK",
     "BLUE",
+    "COARSE",
+    "FINE",
     "GREEN",
     "NAMES",
     "NULLS",
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
+    "Combination",
     "FitKeywords",
+    "FitSettings",
     "Fits",
+    "Kernel",
+    "LawMoments",
+    "Library",
     "Network",
+    "NullToys",
+    "PMap",
+    "Plan",
+    "PreparedKernel",
+    "Progress",
+    "ReachTerm",
     "SameToys",
+    "Sample",
+    "ScaledRows",
+    "SignalToys",
+    "Stream",
+    "TestRunner",
+    "ToyPool",
     "analytic_quantile",
+    "empirical_z",
+    "experiment_module",
     "fit_chi2",
     "hep_style",
     "is_beyond",
+    "loss_by_name",
     "markdown_table",
     "memory_budget",
+    "number_of_map_toys",
+    "pairwise_width",
+    "penalty_for",
+    "rng_of",
     "room_for_data",
     "suite_case",
     "three_digits",

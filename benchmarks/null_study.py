@@ -3,10 +3,10 @@
     python benchmarks/null_study.py --kept kept.json       # an hour on two cores; goes on where it was stopped
     python benchmarks/null_study.py --only "1-D" --data-sets 100
 
-Every null data set has its own new reference, 100 times as large or as large as itself (then toys relabel the two); and
-once more 20 times as large, the fewest for which toys come from the reference alone. The kinds of columns are those that
-a test could stumble over: placeholders, flags, angles, heavy tails. Seeds are fixed beforehand: data set i has seed i.
-A p-value of toys stands for a step; it is spread evenly over it. Writes a table to docs/nulls.md.
+Every null data set has its own new reference, 100 times as large or as large as itself (then toys relabel the two);
+and once more 20 times as large, the fewest for which toys come from the reference alone. The kinds of columns are
+those that a test could stumble over: placeholders, flags, angles, heavy tails. Seeds are fixed beforehand: data set i
+has seed i. A p-value of toys stands for a step; it is spread evenly over it. Writes a table to docs/nulls.md.
 """
 
 from __future__ import annotations
@@ -162,11 +162,11 @@ def main() -> None:
             lines.append([name, str(number), f"{found['ks_p']:.2g}", *cells, "yes" if found["passed"] else "NO"])
             print(*lines[-1], sep=" | ", flush=True)
     about = (
-        "# Are the p-values uniform?\n\nMade by `python benchmarks/null_study.py`: the default search on data that follow "
-        f"the reference, {EXPECTED} expected, each data set with its own new reference: 100 times as large, as large "
-        "(relabelled), or 20 times as large. In brackets the 99.99 % interval of what chance allows. At 20 times the "
-        "reference's own fluctuation shows; what is asked there is that no more than 7 % lie below 0.05 and 2 % below "
-        "0.01.\n\n"
+        "# Are the p-values uniform?\n\nMade by `python benchmarks/null_study.py`: the default search on data that "
+        f"follow the reference, {EXPECTED} expected, each data set with its own new reference: 100 times as large, as "
+        "large (relabelled), or 20 times as large. In brackets the 99.99 % interval of what chance allows. At 20 times "
+        "the reference's own fluctuation shows; what is asked there is that no more than 7 % lie below 0.05 and 2 % "
+        "below 0.01.\n\n"
     )
     arguments.output.write_text(about + markdown_table(lines) + "\n")
     sys.exit(0 if arguments.smoke or all(found["passed"] for found in results.values()) else 1)

@@ -67,7 +67,7 @@ class FitSettings:
         None,
         Number(above=0, such_as="1e-6"),
         "Weight of the regularisation.",
-        "three; of the likelihood ratio one, with a width the smallest stable one",
+        "several; of the likelihood ratio one, with a width the smallest stable one",
     )
     centers: int | None = setting(
         None, Number(whole=True, least=1), "Candidate centres of the kernel.", "about 10 sqrt(n)"

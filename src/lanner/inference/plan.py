@@ -5,7 +5,7 @@ Nothing here fits anything. A penalty that only trial fits can tell is chosen be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from lanner.events import Sample, Scaling
 from lanner.events.effective_size import effective_size
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
-from lanner.inference.scales import COARSE, DEVIATIONS, ladder_of_widths, penalty_for
+from lanner.inference.scales import COARSE, deviations_at, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.units import Chosen, learn_units, said_of_units
 from lanner.model.fit import default_centers
@@ -35,7 +35,7 @@ _FEW_DIMENSIONS, _FEW_CENTERS = 2, 2000
 _LEAST_CENTERS = 20
 # The deviation whose penalty decides how much of the kernel the score's features leave out, and the part of what would
 # be harmless to a fit. More would reach beyond the reference, where single events rule (measured in 1-D).
-_BASIS_DEVIATION, _BASIS_SHARE = 2.0, 10.0
+_BASIS_DEVIATION, _BASIS_SHARE, _MOST_LEFT_OUT = 2.0, 10.0, 0.1
 _HIT_OR_MISS_MARGIN = 1.3  # weighted events set apart for hit-or-miss, over those needed on average
 
 
@@ -124,18 +124,24 @@ def plan_scales(
         )
         chosen = [c for c in chosen if c.setting != "width"]
         chosen.append(Chosen("widths", ", ".join(f"{w:.3g}" for w in widths), reason))
-    penalties: Sequence[float] = [plan.penalty]
+    penalties: dict[float, list[float]] = {width: [plan.penalty] for width in widths}
     if settings.penalty is None:
-        deviations = DEVIATIONS[statistic]
         loss = loss_by_name(plan.loss)
-        penalties = [penalty_for(d, events=plan.events_per_fit, loss=loss) for d in deviations]
+        sizes = {width: deviations_at(statistic, widths, width) for width in widths}
+        penalties = {w: [penalty_for(d, events=plan.events_per_fit, loss=loss) for d in sizes[w]] for w in widths}
         if statistic == "score" and settings.trace_error is None:
             plan = replace(plan, trace_error=_basis_tolerance(plan, loss))
-        name = "penalties" if len(penalties) > 1 else "penalty"
-        words = ", ".join(map(deviation_in_words, deviations))
-        chosen.append(Chosen(name, ", ".join(f"{p:.2g}" for p in penalties), f"tuned to deviations of {words}"))
+        most = max(widths)
+        name = "penalties" if len(penalties[most]) > 1 else "penalty"
+        words = ", ".join(map(deviation_in_words, sizes[most]))
+        reason = f"tuned to deviations of {words}"
+        if sizes[most] != sizes[widths[0]]:
+            reason += " (the last at the coarsest widths alone)"
+        chosen.append(Chosen(name, ", ".join(f"{p:.2g}" for p in penalties[most]), reason))
     return tuple(
-        replace(plan, width=width, penalty=penalty, chosen=tuple(chosen)) for width in widths for penalty in penalties
+        replace(plan, width=width, penalty=penalty, chosen=tuple(chosen))
+        for width in widths
+        for penalty in penalties[width]
     )
 
 
@@ -208,9 +214,10 @@ def _moment_blocks(plan: Plan, reference: int) -> int:
 def _basis_tolerance(plan: Plan, loss: Loss) -> float:
     """The part of the kernel that the score's features leave out."""
     penalty = penalty_for(_BASIS_DEVIATION, events=plan.events_per_fit, loss=loss)
-    return _BASIS_SHARE * trace_tolerance(
+    harmless = trace_tolerance(
         penalty=penalty, events=plan.events_per_fit, expected=plan.expected, curvature=null_curvature(loss)
     )
+    return min(_BASIS_SHARE * harmless, _MOST_LEFT_OUT)
 
 
 def choose_null(

@@ -10,12 +10,15 @@ expected to be of the size
     tau = (c lambda n)^(-1/2)        c = 2 for the logistic loss, 1 for the extended likelihood
 
 before the data are seen. So a penalty is named by the deviations worth looking for, whatever the number of events:
-tau = 0.7 looks for densities that differ by a factor of 2, tau = 0.2 for 20 %, which only many events can show, tau
-= 2 for a few events where next to none are expected. With tau = 20 every direction counts by its own fluctuation
-alone, however small its part in the reference, which pays in many dimensions.
+tau = 0.1 looks for densities that differ by 10 %, which only many events can show, tau = 1.2 for a factor of 3, tau = 2
+for a few events where next to none are expected. With tau = 20 every direction counts by its own fluctuation alone,
+however small its part in the reference; that pays in many dimensions, and only at the coarsest widths, because at fine
+ones single events rule.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -31,7 +34,18 @@ LEAST_WIDTHS, LARGEST_RATIO = 4, 3.4  # of neighbouring widths
 _DEPTH = 300.0  # the coarsest width over the finest, at most: ties would make the finest 0
 _ANCHORS, _NEIGHBOURS = 400, 2500  # events by which the occupancy is estimated, and those around them
 # Sizes of f that are looked for: q, which needs no fit, takes several; a fit takes one.
-DEVIATIONS = {"score": (0.2, 0.7, 2.0, 20.0), "likelihood-ratio": (2.0,)}
+DEVIATIONS = {"score": (0.1, 0.35, 1.2, 2.0), "likelihood-ratio": (2.0,)}
+ANY_SIZE, COARSEST = 20.0, 2  # of the score, beside them at the coarsest widths
+
+
+def deviations_at(statistic: str, widths: Sequence[float], width: float) -> tuple[float, ...]:
+    """The sizes of f that are looked for at one of several widths.
+
+    >>> deviations_at("score", [0.1, 0.5, 2.5], 0.5)
+    (0.1, 0.35, 1.2, 2.0, 20.0)
+    """
+    further = (ANY_SIZE,) if statistic == "score" and width in sorted(widths)[-COARSEST:] else ()
+    return DEVIATIONS[statistic] + further
 
 
 def ladder_of_widths(reference: Rows, expected: float, rng: np.random.Generator) -> list[float]:

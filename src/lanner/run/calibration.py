@@ -18,10 +18,9 @@ from lanner.events import Sample, match_columns
 from lanner.inference.combination import number_of_map_toys
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import Plan
-from lanner.model.fit import MIN_DATA
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
-from lanner.run.prepare import check_constant, check_count, checked_sample, prepare
+from lanner.run.prepare import check_constant, check_count, checked_data, least_data, prepare
 from lanner.run.result import SearchResult
 from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
@@ -264,7 +263,8 @@ def apply(
             raise InputError(
                 f"expected={expected:g}, but the calibration was made for {plan.expected:g}; calibrate again"
             )
-        data = match_columns(calibration.reference, checked_sample(data, "data", MIN_DATA))
+        number = None if plan.fixed is not None else plan.expected
+        data = match_columns(calibration.reference, checked_data(data, least_data(plan.statistic, number), number))
         check_constant(calibration.reference, data)
         check_sizes(plan, calibration.reference, data)
         check_count(plan, len(data))

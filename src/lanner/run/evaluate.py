@@ -47,7 +47,8 @@ class Combiner:
         if len(ladder.scales) == 1:
             return cls(None, 0)
         laws = [*(e.analytic_moments() for e in ladder.scales), *(None for _ in ladder.terms)]
-        return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys]), n_map_toys)
+        weights = [*(1.0 for _ in ladder.scales), *(term.weight for term in ladder.terms)]
+        return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys], weights), n_map_toys)
 
     def statistic(self, t: Array) -> Array:
         """The statistic of each column."""
@@ -156,7 +157,7 @@ class Evaluation:
             exceedances=int(np.count_nonzero(~(toys < t))),
             toys=len(toys),
             local_p=float(np.exp(log_p)),
-            local_z=z_of_log_p(min(log_p, np.log(0.5))),  # no excess is no deficit
+            local_z=max(z_of_log_p(min(log_p, -1e-16)), 0.0),  # no excess is no deficit
         )
 
     def _out_of_reach(self, combiner: Combiner) -> OutOfReach | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,7 +70,8 @@ def prepare(
     arrays_on(device)
     reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
     if data is not None:
-        data = match_columns(reference, checked_sample(data, "data", MIN_DATA))
+        least = least_data(settings.chosen_statistic, number)
+        data = match_columns(reference, checked_data(data, least, number))
     if signal is not None:
         signal = match_columns(reference, checked_sample(signal, "signal", 1), labels=("reference", "signal"))
     if data is None and settings.null not in (None, "reference"):
@@ -123,6 +125,21 @@ def checked_sample(source: Any, label: str, least: int, scaling: str | None = "s
         )
     check_enough(sample, label, least)
     return sample
+
+
+def least_data(statistic: str, expected: float | None) -> int:
+    """How many data events a test needs: one where their number is tested and nothing is fitted, or some more."""
+    return 1 if statistic == "score" and expected is not None else MIN_DATA
+
+
+def checked_data(source: Any, least: int, expected: float | None) -> Sample:
+    """Data that a search can use; of none at all the number says everything."""
+    if expected is not None and hasattr(source, "__len__") and not isinstance(source, Mapping) and len(source) == 0:
+        raise InputError(
+            f"the data have no events where {expected:g} are expected: of Poisson({expected:g}) the chance of that is "
+            f"{math.exp(-expected):.2g}, and there is nothing else to test"
+        )
+    return checked_sample(source, "data", least)
 
 
 def check_strengths(signal_events: Sequence[float], available: int) -> None:
