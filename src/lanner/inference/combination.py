@@ -105,7 +105,8 @@ class Combination:
     ) -> Combination:
         """Freeze the maps on toys (scales, n) that are not used again; a statistic without a law is a -log p itself."""
         check_combination(kind)
-        return cls(kind, tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True)))
+        maps = tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True))
+        return cls(kind, maps, None if weights is None else tuple(weights))
 
     def log_p(self, t: Array) -> Array:
         """log p at each scale, before the calibration of their combination."""
