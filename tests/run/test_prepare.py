@@ -6,6 +6,7 @@ import pytest
 
 from lanner.errors import CountWarning, InputError, MemoryBudgetError
 from lanner.events import Sample
+from lanner.model.fit import MIN_DATA
 from lanner.run.prepare import (
     SCORE_TOYS,
     TOYS,
@@ -13,6 +14,7 @@ from lanner.run.prepare import (
     check_count,
     check_strengths,
     checked_sample,
+    least_data,
     prepare,
 )
 from lanner.settings import FitSettings
@@ -73,6 +75,31 @@ def test_data_with_weights_are_refused() -> None:
 def test_a_sample_that_is_too_small_is_refused() -> None:
     with pytest.raises(InputError, match="the data has 4 events"):
         checked_sample(D[:4], "data", 5)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "expected", "least"),
+    [("score", 3.0, 1), ("score", None, MIN_DATA), ("likelihood-ratio", 3.0, MIN_DATA), ("likelihood-ratio", None, 5)],
+)
+def test_one_event_is_enough_where_its_number_is_tested_and_nothing_fitted(
+    statistic: str, expected: float | None, least: int
+) -> None:
+    assert least_data(statistic, expected) == least
+    found = job(D[:least], expected, statistic=statistic, null="reference").recipe.data
+    assert found is not None
+    assert len(found) == least
+    if least > 1:
+        with pytest.raises(InputError, match=rf"the data has {least - 1} events"):
+            job(D[: least - 1], expected, statistic=statistic, null="reference")
+
+
+def test_of_no_data_at_all_the_number_says_everything() -> None:
+    chance = r"no events where 3 are expected: of Poisson\(3\) the chance of that is 0\.05"  # e^-3
+    for none in (np.empty((0, 1)), []):
+        with pytest.raises(InputError, match=chance):
+            job(none, 3.0)
+    with pytest.raises(InputError, match="empty"):
+        job(np.empty((0, 1)), None)
 
 
 def test_a_reference_that_does_not_vary_is_refused() -> None:

@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -69,6 +70,17 @@ def test_shape_only_ignores_the_count() -> None:
         counted = small(half)
     assert counted.empirical.is_bound
     assert any("-8.7 sigma" in text for text in counted.warnings)
+
+
+def test_a_single_data_event_can_be_tested() -> None:
+    options = {"expected": 2.0, "toys": 180, "seed": 1}
+    like, far, unlike = (lanner.search(R, [[x]], **options) for x in (0.1, 50.0, 0.9))  # type: ignore[arg-type]
+    assert like.p_value > 0.1
+    assert far.p_value <= 2 / 121
+    assert far.p_value <= unlike.p_value < like.p_value
+    for result in (like, far):
+        assert json.loads(result.to_json())["samples"]["data"] == 1
+        assert str(result)
 
 
 def test_a_small_reference_is_permuted_and_says_so() -> None:
