@@ -95,7 +95,8 @@ def test_one_event_is_enough_where_its_number_is_tested_and_nothing_fitted(
 
 def test_of_no_data_at_all_the_number_says_everything() -> None:
     chance = r"no events where 3 are expected: of Poisson\(3\) the chance of that is 0\.05"  # e^-3
-    for none in (np.empty((0, 1)), []):
+    nothing: tuple[Any, ...] = (np.empty((0, 1)), [])
+    for none in nothing:
         with pytest.raises(InputError, match=chance):
             job(none, 3.0)
     with pytest.raises(InputError, match="empty"):
