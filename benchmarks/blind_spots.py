@@ -103,9 +103,9 @@ def peak(ratio: int, rng: np.random.Generator) -> Pair:
 
 
 def rare_flag(ratio: int, rng: np.random.Generator) -> Pair:
-    """A flag that two reference events have, and two data events."""
+    """A flag that two reference events have, and as many data events as give a Z of 2 to 3, or the next above."""
     reference, data = (np.column_stack([rng.standard_normal(n), np.zeros(n)]) for n in (ratio * EXPECTED, EXPECTED))
-    reference[:2, 1] = data[:2, 1] = 1.0
+    reference[:2, 1] = data[: 3 if ratio < 50 else 2, 1] = 1.0
     return reference, data
 
 

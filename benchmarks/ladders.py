@@ -143,10 +143,9 @@ def measure(case: str, folder: Path, toys: int, experiments: int, *, smoke: bool
     widths = {p.width for p in plans}
     terms = [k for k, t in enumerate(ladder.terms, len(laws)) if not isinstance(t, ReachTerm) or t.width in widths]
     of_new = [*scales, *terms]
-    weights = [*(1.0 for _ in scales), *(ladder.terms[k - len(laws)].weight for k in terms)]
     n_map, n_old = number_of_map_toys(toys), min(number_of_map_toys(toys), OLD_MAP_TOYS)
     laws += [None for _ in ladder.terms]
-    combine_new = Combination.freeze("harmonic", [laws[k] for k in of_new], null[of_new, :n_map], weights)
+    combine_new = Combination.freeze("harmonic", [laws[k] for k in of_new], null[of_new, :n_map])
     combine_old = Combination("harmonic", tuple(_map_of_before(null[k, :n_old], laws[k]) for k in of_old))
     table = [["ladder", *found, "mean"]]
     for name, combine, which in (("before", combine_old, of_old), ("now", combine_new, of_new)):

@@ -83,33 +83,6 @@ def test_combinations_by_hand(kind: str, expected: float) -> None:
     assert np.exp(-combination(-np.log([[0.01], [0.5]])))[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("smallest", 0.02),  # 0.01 at a fourth of the largest weight is as remarkable as 0.04 at the largest
-        ("harmonic", 1 / (0.2 / 0.01 + 0.8 / 0.02)),
-        ("product", 0.01**0.2 * 0.02**0.8),
-        ("average", 0.2 * 0.01 + 0.8 * 0.02),
-    ],
-)
-def test_weights_say_how_much_a_row_counts(kind: str, expected: float) -> None:
-    combination = Combination(kind, (None, None), (0.5, 2.0))
-    assert np.exp(-combination(-np.log([[0.01], [0.02]])))[0] == pytest.approx(expected)
-
-
-def test_a_frozen_combination_keeps_its_weights(rng: np.random.Generator) -> None:
-    weighted = Combination.freeze("harmonic", LAWS, draw(100, rng), [1.0, 0.2])
-    assert weighted.weights == (1.0, 0.2)
-    assert Combination.freeze("harmonic", LAWS, draw(100, rng)).weights is None
-
-
-@pytest.mark.parametrize("kind", COMBINATIONS)
-def test_equal_weights_are_none(kind: str, rng: np.random.Generator) -> None:
-    t = rng.exponential(size=(3, 20))
-    maps = (None, None, None)
-    np.testing.assert_allclose(Combination(kind, maps, (0.3, 0.3, 0.3))(t), Combination(kind, maps)(t))
-
-
 def test_a_statistic_without_a_law_is_minus_the_logarithm_of_its_p(rng: np.random.Generator) -> None:
     toys = np.vstack([CHI2[0].rvs(200, rng), rng.exponential(size=200)])
     combination = Combination.freeze("harmonic", [LAWS[0], None], toys)

@@ -28,12 +28,11 @@ from lanner.inference.analytic import LawMoments
 from lanner.inference.significance import gamma_logsf
 from lanner.typing import Array
 
-# Of log p and the logarithm of each row's weight; the weights add up to 1.
-_COMBINE: dict[str, Callable[[Array, Array], Array]] = {
-    "smallest": lambda log_p, log_w: -(log_p - log_w + log_w.max()).min(axis=0),
-    "harmonic": lambda log_p, log_w: logsumexp(log_w - log_p, axis=0),
-    "product": lambda log_p, log_w: -(np.exp(log_w) * log_p).sum(axis=0),
-    "average": lambda log_p, log_w: -logsumexp(log_w + log_p, axis=0),
+_COMBINE: dict[str, Callable[[Array], Array]] = {
+    "smallest": lambda log_p: -log_p.min(axis=0),
+    "harmonic": lambda log_p: logsumexp(-log_p, axis=0) - np.log(len(log_p)),
+    "product": lambda log_p: -log_p.mean(axis=0),
+    "average": lambda log_p: np.log(len(log_p)) - logsumexp(log_p, axis=0),
 }
 COMBINATIONS = tuple(_COMBINE)
 MIN_MAP_TOYS = 20  # toys, for a mean and a spread that mean anything
@@ -93,20 +92,12 @@ class Combination:
 
     kind: str
     maps: tuple[PMap | None, ...]  # None: the statistic is minus the logarithm of a p-value already
-    weights: tuple[float, ...] | None = None  # of each row beside the others; None: all alike
 
     @classmethod
-    def freeze(
-        cls,
-        kind: str,
-        laws: Sequence[LawMoments | None],
-        toys: Array,
-        weights: Sequence[float] | None = None,
-    ) -> Combination:
+    def freeze(cls, kind: str, laws: Sequence[LawMoments | None], toys: Array) -> Combination:
         """Freeze the maps on toys (scales, n) that are not used again; a statistic without a law is a -log p itself."""
         check_combination(kind)
-        maps = tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True))
-        return cls(kind, maps, None if weights is None else tuple(weights))
+        return cls(kind, tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True)))
 
     def log_p(self, t: Array) -> Array:
         """log p at each scale, before the calibration of their combination."""
@@ -115,8 +106,7 @@ class Combination:
 
     def __call__(self, t: Array) -> Array:
         """The combined statistic of each column: large where the scales are extreme."""
-        weights = np.ones(len(self.maps)) if self.weights is None else np.array(self.weights)
-        return np.asarray(_COMBINE[self.kind](self.log_p(t), np.log(weights / weights.sum())[:, None]))
+        return np.asarray(_COMBINE[self.kind](self.log_p(t)))
 
 
 def check_combination(kind: str) -> None:

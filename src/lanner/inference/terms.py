@@ -52,7 +52,6 @@ class CountTerm:
 
     expected: float
     label: str = "number of events"
-    weight: float = 1.0  # in the combination, beside 1 of each scale
 
     def log_p(self, numbers: Array) -> Array:
         """log p of each number, two-sided.
@@ -75,7 +74,6 @@ class ReachTerm:
     square: float  # E[g^2]
     expected: float  # N(0)
     expected_beyond: float  # how many of them are out of reach
-    weight: float = 0.2  # in the combination, beside 1 of each scale: where it speaks, it speaks loudly
 
     @classmethod
     def of(

@@ -47,8 +47,7 @@ class Combiner:
         if len(ladder.scales) == 1:
             return cls(None, 0)
         laws = [*(e.analytic_moments() for e in ladder.scales), *(None for _ in ladder.terms)]
-        weights = [*(1.0 for _ in ladder.scales), *(term.weight for term in ladder.terms)]
-        return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys], weights), n_map_toys)
+        return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys]), n_map_toys)
 
     def statistic(self, t: Array) -> Array:
         """The statistic of each column."""
@@ -141,7 +140,7 @@ class Evaluation:
             exceedances=int(np.count_nonzero(~(toys < t))),
             toys=len(toys),
             local_p=float(np.exp(log_p)),
-            local_z=z_of_log_p(min(log_p, -1e-16)),  # finite where p is 1
+            local_z=z_of_log_p(min(log_p, np.log1p(-1 / (len(toys) + 1)))),  # no lower than toys can tell
             null_mean=float(toys.mean()),
             null_spread=float(toys.std(ddof=1)) if len(toys) > 1 else 0.0,
             analytic_mean=law.mean,

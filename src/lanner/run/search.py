@@ -48,7 +48,8 @@ def search(
     """Test whether the data follow the reference: a statistic of the two, the same of toys that do, and a count.
 
     Without a width, several widths and penalties, chosen from the reference, are tested by the score statistic and
-    combined, with terms for the number of events and for events that lie out of their reach. With a width it is the paper's test: the likelihood ratio of one fit.
+    combined, with terms for the number of events and for events that lie out of their reach. With a width it is the
+    paper's test: the likelihood ratio of one fit.
 
     Parameters
     ----------
