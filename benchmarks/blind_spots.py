@@ -110,8 +110,8 @@ def rare_flag(ratio: int, rng: np.random.Generator) -> Pair:
 
 
 def cluster(ratio: int, rng: np.random.Generator) -> Pair:
-    """A cluster of 30 events in five dimensions."""
-    data = np.vstack([rng.standard_normal((int(rng.poisson(EXPECTED)), 5)), rng.normal(1.0, 0.4, (30, 5))])
+    """A cluster of 15 events in five dimensions."""
+    data = np.vstack([rng.standard_normal((int(rng.poisson(EXPECTED)), 5)), rng.normal(1.0, 0.4, (15, 5))])
     return rng.standard_normal((ratio * EXPECTED, 5)), data
 
 

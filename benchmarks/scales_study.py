@@ -4,7 +4,7 @@
     python benchmarks/scales_study.py --data-sets 40       # a quick look
     python benchmarks/scales_study.py --kept kept.json     # an hour; goes on where it was stopped
 
-`search` as it is by default (twelve scales, harmonic mean), with every other combination, with the likelihood
+`search` as it is by default (several scales, harmonic mean), with every other combination, with the likelihood
 ratio at four widths, and with toys made until the p-value is known. p-values of toys are discrete; each is spread
 evenly over the step that it stands for. Seeds are fixed beforehand: data set i has seed i.
 

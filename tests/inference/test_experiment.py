@@ -113,7 +113,7 @@ def test_a_toy_is_not_helped_by_its_own_isolated_events() -> None:
     draws = [Draw(3107, 3007, np.append(some, rows[:k]), none, split=0) for k in (0, 3)]
     before, after = (experiment.pool.differences([d]).parts[0][2][:, 0] for d in draws)
     # u differs by what the three are missing from the reference alone.
-    vectors = experiment.pool.split_moments[0].eigenbasis.vectors
+    vectors = experiment.pool.scores.splits[0].basis.vectors
     phi = experiment.pool.features.phi_block(slice(0, 3007)).astype(float)
     means = [np.delete(phi, d.data, axis=0).mean(axis=0) for d in draws]
     truth = vectors.T @ (100 * (means[0] - means[1])) / 10
@@ -133,7 +133,7 @@ def test_toys_of_a_score_are_judged_by_moments_without_their_data() -> None:
     scheme, pool = experiment.scheme, experiment.pool
     assert isinstance(scheme, ReferenceScheme)
     assert scheme.splits is not None
-    assert len(pool.split_moments) == scheme.splits.number
+    assert len(pool.scores.splits) == scheme.splits.number
     phi = pool.features.phi_block(slice(0, 3000))
     for i in range(scheme.splits.number):
         toy = scheme.toy(i)
@@ -141,7 +141,7 @@ def test_toys_of_a_score_are_judged_by_moments_without_their_data() -> None:
         shaping = np.setdiff1d(np.arange(3000), scheme.splits.free(i))
         assert not np.isin(toy.data, shaping).any()
         second = phi[shaping].T @ phi[shaping] / len(shaping)
-        np.testing.assert_allclose(pool.split_moments[i].second, second, atol=1e-9)
+        np.testing.assert_allclose(pool.scores.splits[i].basis.moments.second, second, atol=1e-9)
 
 
 def test_a_toys_score_is_by_its_split_and_the_datas_the_median_of_all() -> None:

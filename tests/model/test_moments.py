@@ -54,7 +54,7 @@ def test_moments_of_a_split_are_dense_sums_over_its_rows(
     splits = Splits.of(order[40:], order[:40], 2400, blocks)  # the last 100 events are not even in it
     weights = rng.random(2500) if weighted else None
     phi, c = basis.features(EVENTS), np.ones(2500) if weights is None else weights
-    found = Moments.by_split(features, splits, weights)
+    found = list(Moments.by_split(features, splits, weights))
     assert len(found) == splits.number
     for k, one in enumerate(found):
         rows = np.setdiff1d(order, splits.free(k))
@@ -70,18 +70,18 @@ def test_very_many_rows_of_splits_are_thinned_evenly(monkeypatch: pytest.MonkeyP
     features = make_features(events, basis, precision="double", memory=10**9)
     order = rng.permutation(40_000)
     splits = Splits.of(order[100:], order[:100], 40_000, 4)
-    whole = Moments.by_split(features, splits, None)
+    whole = list(Moments.by_split(features, splits, None))
     monkeypatch.setattr(moments, "MOST_ROWS", 10_000)
     for part, all_rows in zip(Moments.by_split(features, splits, None), whole, strict=True):
         assert not np.array_equal(part.second, all_rows.second)
         np.testing.assert_allclose(part.second, all_rows.second, atol=0.03 * np.abs(all_rows.second).max())
 
 
-def test_an_average_is_entry_by_entry() -> None:
-    several = [Moments(np.array([k, 2.0 * k]), k * np.eye(2)) for k in (1.0, 2.0, 6.0)]
-    found = Moments.average(several)
-    assert found.mean.tolist() == [3.0, 6.0]
-    assert found.second.tolist() == [[3.0, 0.0], [0.0, 3.0]]
+def test_an_eigenbasis_has_the_moments_that_it_was_made_of() -> None:
+    moments = Moments(np.array([0.3, -0.2]), np.array([[0.5, 0.1], [0.1, 0.4]]))
+    again = moments.eigenbasis.moments
+    np.testing.assert_allclose(again.mean, moments.mean)
+    np.testing.assert_allclose(again.second, moments.second)
 
 
 def test_a_concave_direction_is_an_error_that_says_what_to_do(arrays: Arrays) -> None:

@@ -31,7 +31,7 @@ EventGenerator = Callable[[int, np.random.Generator], Any]
 MIN_RATIO = 20.0
 # Blocks into which the reference is divided for the score's moments (model/splits.py): as many as are cheap. The rank,
 # whose third power each split costs, is small in few dimensions and at most the number of centres.
-_FEW_DIMENSIONS, _FEW_CENTERS = 2, 2000
+_FEW_DIMENSIONS, _FEW_CENTERS = 2, 1000
 _LEAST_CENTERS = 20
 # The deviation whose penalty decides how much of the kernel the score's features leave out, and the part of what would
 # be harmless to a fit. More would reach beyond the reference, where single events rule (measured in 1-D).

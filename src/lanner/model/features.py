@@ -131,13 +131,22 @@ class StreamedFeatures:
 
 
 def make_features(
-    events: Rows, basis: Basis, *, precision: str, memory: int, arrays: Arrays = NUMPY
+    events: Rows,
+    basis: Basis,
+    *,
+    precision: str,
+    memory: int,
+    arrays: Arrays = NUMPY,
+    further_matrices: int = 0,
 ) -> StoredFeatures | StreamedFeatures:
-    """Features of the events, stored if they and the work on them fit into `memory` bytes."""
+    """Features of the events, stored if they and the work on them fit into `memory` bytes.
+
+    That work takes some matrices of the size of the rank, and `further_matrices` beside those of every fit.
+    """
     dtype = PRECISIONS[precision]
     n, r = len(events), basis.rank
     # Curvature, its factor and a copy on the way; then what one block of rows takes.
-    small = 4 * 8 * r * r
+    small = (4 + further_matrices) * 8 * r * r
     stored = n * r * dtype.itemsize + small + 2 * 8 * r * min(n, _BUILD_ROWS)
     columns = KernelColumns.of(basis.kernel, basis.pivots, arrays)
     factor = arrays.put(basis.factor)

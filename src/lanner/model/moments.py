@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -137,6 +137,12 @@ class Eigenbasis:
         vectors = np.ascontiguousarray(vectors[:, ::-1])
         return cls(Spectrum(values[::-1].copy(), first @ vectors), vectors)
 
+    @property
+    def moments(self) -> Moments:
+        """The moments that it is the eigenbasis of."""
+        spectrum, vectors = self.spectrum, self.vectors
+        return Moments(vectors @ spectrum.means, (vectors * spectrum.values) @ vectors.T)
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -155,8 +161,8 @@ class Moments:
         return cls(first / total, second / total)
 
     @classmethod
-    def by_split(cls, features: Features, splits: Splits, weights: Array | None) -> list[Moments]:
-        """Of each split: one pass over the rows, each added to the moments of its block."""
+    def by_split(cls, features: Features, splits: Splits, weights: Array | None) -> Iterator[Moments]:
+        """Of each split in turn: one pass over the rows, each added to the moments of its block."""
         labels, arrays = _thinned_labels(splits.labels), features.arrays
         totals = dict.fromkeys(range(ALWAYS, splits.blocks), 0.0)
         sums = {label: _Sums(features) for label in totals}
@@ -178,13 +184,7 @@ class Moments:
             first, second = (sum(found[k][part] for k in labels) / total for part in (0, 1))
             return cls(np.asarray(first), np.asarray(second))
 
-        return [joined(shaping) for shaping in splits.shaping]
-
-    @classmethod
-    def average(cls, several: Sequence[Moments]) -> Moments:
-        """The mean of several."""
-        first, second = (np.mean([getattr(m, part) for m in several], axis=0) for part in ("mean", "second"))
-        return cls(first, second)
+        yield from map(joined, splits.shaping)
 
     @cached_property
     def eigenbasis(self) -> Eigenbasis:

@@ -14,7 +14,7 @@ from lanner.events.scaled_rows import Rows
 from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.features import Features, make_features, residuals_of
 from lanner.model.loss import Loss, null_curvature
-from lanner.model.moments import Factored, Moments, Spectrum, feature_sum
+from lanner.model.moments import Eigenbasis, Factored, Moments, Spectrum, feature_sum
 from lanner.model.nystrom import Basis
 from lanner.model.objective import Problem, Solution
 from lanner.model.score import Rotated, Score, Scores, differences
@@ -37,7 +37,7 @@ class Pool:
     expected: float
     weights: Array | None
     moments: Moments  # of the features under the null
-    split_moments: tuple[Moments, ...]  # those that judge a score, by each split of the reference
+    split_bases: tuple[Eigenbasis, ...] | None  # of the moments that judge a score, by each split of the reference
     shared: Factored
     memory: int
     null_rows: int  # the first rows, which follow the null
@@ -67,17 +67,19 @@ class Pool:
         `events_per_fit` is n = N0 + N1 of a typical fit. The first `null_rows` events (None: all) follow the null;
         their second moments are the ones that toys share, and by those of the `splits` scores are judged.
         """
-        features = make_features(events, basis, precision=precision, memory=memory, arrays=arrays)
+        matrices = 0 if splits is None else splits.blocks + splits.number  # of the rank, beside those of every fit
+        features = make_features(
+            events, basis, precision=precision, memory=memory, arrays=arrays, further_matrices=matrices
+        )
         rows = slice(0, len(events) if null_rows is None else null_rows)
+        bases = None
         if splits is None:
             found = Moments.of(features, None if weights is None else weights[rows], rows)
-            several: Sequence[Moments] = [found]
         else:
-            several = Moments.by_split(features, splits, weights)
-            found = Moments.average(several)
+            bases = tuple(m.eigenbasis for m in Moments.by_split(features, splits, weights))
+            found = bases[0].moments
         shared = _shared(found, loss, penalty * events_per_fit, expected, weights, arrays)
-        several = tuple(several)
-        return cls(features, loss, penalty, expected, weights, found, several, shared, memory, rows.stop, pivot_rows)
+        return cls(features, loss, penalty, expected, weights, found, bases, shared, memory, rows.stop, pivot_rows)
 
     def at_penalty(self, penalty: float, events_per_fit: float) -> Pool:
         """The same features and moments with another penalty."""
@@ -89,7 +91,7 @@ class Pool:
     @property
     def spectrum(self) -> Spectrum:
         """The moments along the eigenvectors of the second."""
-        return self.moments.eigenbasis.spectrum
+        return (self.moments.eigenbasis if self.split_bases is None else self.split_bases[0]).spectrum
 
     def features_of(self, events: Array, precision: str) -> Features:
         """The features of other events."""
@@ -100,7 +102,8 @@ class Pool:
     @cached_property
     def scores(self) -> Scores:
         """The score statistic of these features."""
-        return Scores(tuple(Score(m.eigenbasis, self.expected, self.features.arrays) for m in self.split_moments))
+        bases = self.split_bases or (self.moments.eigenbasis,)
+        return Scores(tuple(Score(basis, self.expected, self.features.arrays) for basis in bases))
 
     def differences(self, draws: Sequence[Draw]) -> Rotated:
         """u of each draw along the eigenvectors, all that a score needs to know."""
@@ -143,9 +146,10 @@ class Pool:
 
     @property
     def held(self) -> int:
-        """Bytes of the features, where they are stored."""
+        """Bytes of the features, where they are stored, and of the eigenvectors of each split."""
         n, r = len(self.features), self.features.basis.rank
-        return n * r * self.features.dtype.itemsize if self.features.storage == "stored" else 0
+        stored = n * r * self.features.dtype.itemsize if self.features.storage == "stored" else 0
+        return stored + 8 * r * r * len(self.split_bases or ())
 
     def batch_size(self, toys: int) -> int:
         """How many fits to run together within the memory budget."""

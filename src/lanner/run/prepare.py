@@ -134,7 +134,8 @@ def least_data(statistic: str, expected: float | None) -> int:
 
 def checked_data(source: Any, least: int, expected: float | None) -> Sample:
     """Data that a search can use; of none at all the number says everything."""
-    if expected is not None and hasattr(source, "__len__") and not isinstance(source, Mapping) and len(source) == 0:
+    rows = next(iter(source.values()), ()) if isinstance(source, Mapping) else source
+    if expected is not None and hasattr(rows, "__len__") and len(rows) == 0:
         raise InputError(
             f"the data have no events where {expected:g} are expected: of Poisson({expected:g}) the chance of that is "
             f"{math.exp(-expected):.2g}, and there is nothing else to test"
