@@ -112,3 +112,15 @@ def test_a_single_column_drawn_with_replacement_unequally_often_is_noticed() -> 
 def test_copies_among_events_that_are_none_are_noticed() -> None:
     column = np.concatenate([np.repeat(X[:1000, 0], 20), X[1000:1500, 0]])
     assert size(column).worth == pytest.approx(20_500**2 / (1000 * 400 + 500))
+
+
+def test_categories_with_a_rare_far_value_are_no_copies() -> None:
+    x = np.random.default_rng(1).integers(0, 3, (6000, 1)).astype(float)
+    x[:5] = 1000.0
+    assert not effective_size(Sample.of(x)).has_copies
+
+
+def test_weights_that_matter_little_are_named_too() -> None:
+    x = np.random.default_rng(1).normal(size=2000)
+    size = effective_size(Sample.of(x, weights=np.random.default_rng(2).uniform(0.5, 1.0, 2000)))
+    assert "because of their weights" in str(size)

@@ -24,6 +24,7 @@ _ON_LATTICE = 0.9  # of the gaps between values; of random ones a fifth are so n
 _NEAR = 0.1  # in steps of the lattice: single precision rounds 9999.99 by 0.05 steps of 0.01
 _SPECIAL = 3  # placeholders of a column, at most: underflow, overflow and what is missing
 _OFTEN = 10.0  # how much oftener than the median value a placeholder occurs
+_CATEGORIES = 30  # different values that a column of categories has, at most
 _NOTICED = 0.95  # of their number; a few ties of single precision are no copies
 _UNEVEN = 5.0  # variance over mean of the counts: 0 where rows are repeated equally often, 1 in a bootstrap
 
@@ -45,8 +46,8 @@ class EffectiveSize:
 
     @property
     def has_weights(self) -> bool:
-        """Whether weights make the events worth noticeably less than their number."""
-        return self.by_weights < _NOTICED * self.events
+        """Whether weights make the events worth less than their number."""
+        return self.by_weights < self.events - 0.5
 
     def __str__(self) -> str:
         """The number of events and, where they are worth less, how much less and why.
@@ -128,7 +129,7 @@ def _values_that_repeat(column: Array, in_distinct_rows: Array | None) -> Array 
     special = highest[counts[highest] > _OFTEN * np.median(counts)]
     placeholders = np.asarray(values[special])
     values, counts = np.delete(values, special), np.delete(counts, special)
-    if is_discrete(values):
+    if len(values) <= _CATEGORIES or is_discrete(values):
         return None
     # A grid of uneven steps, such as a calorimeter's: its values repeat in rows that differ. Where it is the only
     # column it is known by counts that vary, but little from one value to the next; those of copies know no neighbours.
