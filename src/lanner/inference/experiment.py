@@ -287,12 +287,17 @@ def _with_isolated(basis: Basis, events: ScaledRows, reference: int, max_rank: i
 
 def centers_of(plan: Plan, reference: Sample) -> NDArray[np.intp]:
     """The reference events that are candidate centres, in random order."""
-    return rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))[: plan.centers]
+    return _in_random_order(plan, reference)[: plan.centers]
+
+
+def _in_random_order(plan: Plan, reference: Sample) -> NDArray[np.intp]:
+    """The rows of the reference: the candidate centres first, then those that only moments and toys take."""
+    return rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))
 
 
 def reference_scheme(plan: Plan, reference: Sample, data_size: int) -> ReferenceScheme:
     """The toys of the paper's null: the centres are held out where they are barred, the rest is split for moments."""
-    rows = rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))
+    rows = _in_random_order(plan, reference)
     barred = plan.centers if plan.centers_barred else 0
     splits = None
     if plan.moment_blocks is not None:
