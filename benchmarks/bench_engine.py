@@ -27,6 +27,7 @@ import numpy as np
 from lanner._util.machine import memory_budget
 from lanner.inference.analytic import analytic_law
 from lanner.inference.resampling import ReferenceScheme, room_for_data
+from lanner.model.bunches import Bunches
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import Logistic, null_curvature
 from lanner.model.nystrom import choose_pivots, trace_tolerance
@@ -55,7 +56,7 @@ def gemm_peak(size: int) -> float:
 
 def fit_settings(shape: Shape) -> FitSettings:
     """How a shape's toys are fitted, by the engine and one at a time."""
-    return FitSettings(newton_steps=shape.newton_steps, tolerance=TOLERANCE)
+    return FitSettings(statistic="likelihood-ratio", newton_steps=shape.newton_steps, tolerance=TOLERANCE)
 
 
 class Clock:
@@ -110,13 +111,13 @@ def prepare(shape: Shape, *, trace_error: float | None, max_rank: int, memory: i
     seconds["analytic null"] = clock.read()
 
     scheme = ReferenceScheme(
-        reference=pool_size,
-        data_size=0,
+        bunches=Bunches.single(pool_size, 0),
         expected=shape.expected,
         fixed=None,
         reference_size=shape.reference,
         held_out=centers,
         seed=11,
+        data_rows=np.empty(0, dtype=np.intp),
     )
     return pool, lambda i: scheme.toy(i).roles(), {"seconds": seconds, "analytic": null, "events": x}
 
@@ -167,7 +168,7 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
     size = (shape.reference + shape.expected) * shape.centers
     if size > SKLEARN_SIZE:
         shape = shape.reduced((size / SKLEARN_SIZE) ** 0.5)
-    pool, toy, once = prepare(shape, trace_error=None, max_rank=FitSettings().max_rank, memory=memory)
+    pool, toy, once = prepare(shape, trace_error=None, max_rank=fit_settings(shape).chosen_max_rank, memory=memory)
     toys = 100
     run = run_toys(shape, pool, toy, toys)
     roles = toy(0)
@@ -198,7 +199,7 @@ def against_scikit_learn(shape: Shape, memory: int) -> dict[str, Any]:
 def measure(shape: Shape, *, toys: int, memory: int, peers: bool, gemm: int = 4096) -> dict[str, Any]:
     """All figures of one shape; the machine's peak is taken from products of matrices of size `gemm`."""
     peak = gemm_peak(gemm)
-    pool, toy, once = prepare(shape, trace_error=None, max_rank=FitSettings().max_rank, memory=memory)
+    pool, toy, once = prepare(shape, trace_error=None, max_rank=fit_settings(shape).chosen_max_rank, memory=memory)
     run = run_toys(shape, pool, toy, toys)
     peak = max(peak, gemm_peak(gemm))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -26,13 +26,14 @@ from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.analytic import LawMoments
 from lanner.inference.combination import Combination, PMap, number_of_map_toys
+from lanner.inference.fit_experiment import FitExperiment
 from lanner.inference.multiscale import Ladder, Recipe
 from lanner.inference.plan import Plan
 from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import COARSE, FINE, penalty_for
+from lanner.inference.score_experiment import ScoreExperiment
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
-from lanner.inference.terms import ReachTerm
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import loss_by_name
 from lanner.paper.datasets.library import Library, experiment_module
@@ -67,7 +68,6 @@ __all__ = [
     "Plan",
     "PreparedKernel",
     "Progress",
-    "ReachTerm",
     "SameToys",
     "Sample",
     "ScaledRows",
@@ -165,8 +165,9 @@ class Fits:
 
 
 def _features(ladder: Ladder) -> dict[str, Any]:
-    features = ladder.first.pool.features
-    return {"rank": features.basis.rank, "storage": str(features.storage)}
+    first = ladder.first
+    assert isinstance(first, FitExperiment | ScoreExperiment)
+    return {"rank": first.basis.rank, "storage": str(first.pool.features.storage)}
 
 
 def _features_of_worker(name: str) -> dict[str, Any]:

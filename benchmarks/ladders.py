@@ -30,7 +30,6 @@ from internals import (
     PMap,
     PreparedKernel,
     Progress,
-    ReachTerm,
     Sample,
     ScaledRows,
     SignalToys,
@@ -120,7 +119,7 @@ def measure(case: str, folder: Path, toys: int, experiments: int, *, smoke: bool
     reference, expected, size, signals = events_of(case, smoke=smoke)
     other = Sample(np.vstack([s.events for s in signals]), reference.names)
     settings = FitSettings(seed=1, reference_size=size)
-    pool = ToyPool.prepare(reference, other, expected=expected, settings=settings, label="signal")
+    pool = ToyPool.prepare(reference, other, expected=expected, settings=settings, label="signal", in_bunches=True)
     told = lambda what, done, total: print(f"\r{case}: {what} {done}/{total}   ", end="", flush=True)  # noqa: E731
     with TestRunner(BothLadders(), pool, folder / case, progress=told) as runner:
         null = runner.toys("null", toys, NullToys()).statistics
@@ -137,14 +136,13 @@ def measure(case: str, folder: Path, toys: int, experiments: int, *, smoke: bool
         ladder = ready.ladder
     place = {_scale(e.plan): k for k, e in enumerate(ladder.scales)}
     plans = Kernel.plans(BothLadders(), pool)
-    laws: list[LawMoments | None] = [e.analytic_moments() for e in ladder.scales]
+    laws = ladder.laws()
     of_old = [place[_scale(p)] for p in before(pool, plans[0])]
     scales = [place[_scale(p)] for p in plans]
     widths = {p.width for p in plans}
-    terms = [k for k, t in enumerate(ladder.terms, len(laws)) if not isinstance(t, ReachTerm) or t.width in widths]
+    terms = [k for k, t in enumerate(ladder.terms, len(place)) if getattr(t, "width", None) in {None, *widths}]
     of_new = [*scales, *terms]
     n_map, n_old = number_of_map_toys(toys), min(number_of_map_toys(toys), OLD_MAP_TOYS)
-    laws += [None for _ in ladder.terms]
     combine_new = Combination.freeze("harmonic", [laws[k] for k in of_new], null[of_new, :n_map])
     combine_old = Combination("harmonic", tuple(_map_of_before(null[k, :n_old], laws[k]) for k in of_old))
     table = [["ladder", *found, "mean"]]

@@ -74,7 +74,7 @@ class Job:
     different: bool
     test: str
     seed: int
-    toys: int
+    toys: int | str
     higgs: str | None
 
     @property
@@ -148,7 +148,7 @@ TESTS: dict[str, Callable[[Floats, Floats, Job], tuple[float, float]]] = {
 
 
 def jobs(
-    cases: Sequence[Case], tests: Sequence[str], repetitions: dict[str, int], toys: int, higgs: Path | None
+    cases: Sequence[Case], tests: Sequence[str], repetitions: dict[str, int], toys: int | str, higgs: Path | None
 ) -> Iterator[Job]:
     """All pairs of samples: the cheap ones of all problems first."""
     for test in tests:
@@ -188,7 +188,11 @@ class Share:
 
 
 def page(
-    cases: Sequence[Case], found: dict[str, list[list[float]]], tests: Sequence[str], toys: int, notes: Sequence[str]
+    cases: Sequence[Case],
+    found: dict[str, list[list[float]]],
+    tests: Sequence[str],
+    toys: int | str,
+    notes: Sequence[str],
 ) -> str:
     """The page for the docs."""
 
@@ -297,7 +301,7 @@ def main() -> None:
     parser = study_parser(__doc__, writes="docs/rivals.md", flag="--write")
     parser.add_argument("--repetitions", type=int, default=400)
     parser.add_argument("--slow-repetitions", type=int, default=100, help="Of the tests of hyppo.")
-    parser.add_argument("--toys", type=int, default=300)
+    parser.add_argument("--toys", default="auto", help="A number, or auto.")
     parser.add_argument("--higgs", type=Path, help="A CSV file with the UCI's columns and a label.")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")

@@ -2,8 +2,7 @@
 
 `FitSettings` says how every fit of a run is made; `search`, `calibrate`, `power` and `tune` take its settings as
 keyword arguments (`FitKeywords`). `RunSettings` adds what only a whole run needs: files, toys, workers. The flags of
-the command line and the keys of a configuration file are made from these declarations, and so are the parameters in the
-documentation of the functions that take them.
+the command line, the keys of a configuration file and the documented parameters are made from these declarations.
 
 To add a setting: a field of `FitSettings` and of `FitKeywords`, and the line of code that obeys it.
 """
@@ -20,9 +19,8 @@ from lanner._util.text import nearest_hint
 from lanner._util.values import Choice, Declared, Flag, Names, Number, Numbers, Text, setting
 from lanner.errors import InputError, UnknownSettingError
 
-# Beyond this many directions a fit costs more than its last directions are worth (21 dimensions); the
-# test stays valid, because toys and data use the same ones, and `trace_error` says what was left out.
-MAX_RANK = 4000
+# Beyond so many directions a fit costs more than the last ones are worth, and the score finds no more (docs/engine.md).
+MAX_RANK = {"score": 1000, "likelihood-ratio": 4000}
 # What the Newton decrement may be at the end of a fit: the error of t is below 2 sqrt(t) times that, so 1e-3 is
 # 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
 # are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
@@ -114,11 +112,11 @@ class FitSettings:
         "what the penalty makes harmless",
         label="part of the kernel left out",
     )
-    max_rank: int = setting(
-        MAX_RANK,
+    max_rank: int | None = setting(
+        None,
         Number(whole=True, least=1),
         "Largest rank of the features: more directions cost time and memory, and buy less and less.",
-        str(MAX_RANK),
+        f"{MAX_RANK['score']}; of fits {MAX_RANK['likelihood-ratio']}",
         label="largest rank of the features",
     )
     seed: int = setting(0, Number(whole=True, least=0), "One seed, from which all random numbers follow.", "0")
@@ -131,6 +129,11 @@ class FitSettings:
             raise InputError(
                 f"statistic='score' needs no solver, and solver={self.solver!r} has no eigenvalues: leave it out"
             )
+
+    @property
+    def chosen_max_rank(self) -> int:
+        """The largest rank that was given, or what a score or a fit takes."""
+        return self.max_rank or MAX_RANK[self.chosen_statistic]
 
     @property
     def chosen_statistic(self) -> str:
@@ -180,7 +183,7 @@ class FitKeywords(TypedDict, total=False):
     precision: str
     tolerance: float | None
     trace_error: float | None
-    max_rank: int
+    max_rank: int | None
     seed: int
 
 
@@ -208,8 +211,11 @@ class RunSettings(FitSettings):
         Number(above=0, words=("observed",), such_as="20000"),
         "Data events that the reference predicts; 'observed' tests the shape alone.",
     )
-    toys: int | None = setting(
-        None, Number(whole=True, least=1, such_as="300"), "Null toys.", "1000; of the likelihood ratio 300"
+    toys: int | str = setting(
+        "auto",
+        Number(whole=True, least=1, words=("auto",), such_as="300"),
+        "Null toys; auto makes as many as it takes to know the p-value.",
+        "auto",
     )
     until_z: float | None = setting(
         None, Number(above=0, most=6, such_as="4"), "Make toys until a p-value of so many sigma is known."

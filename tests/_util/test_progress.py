@@ -1,6 +1,20 @@
+from __future__ import annotations
+
+import io
+import multiprocessing
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
 import pytest
 
-from lanner._util.progress import as_progress, named, part_of
+from lanner._util import displays
+from lanner._util.progress import as_progress, begin, named, part_of, shown
+from lanner.errors import InputError
+from tests._util.test_displays import Broken, Handle, Terminal
 
 
 @pytest.fixture
@@ -20,6 +34,13 @@ def test_a_function_of_three_is_told_what_is_being_done(seen: list) -> None:
 def test_a_function_of_two_is_told_the_numbers(seen: list) -> None:
     as_progress(lambda done, total: seen.append((done, total)))("toys", 1, 2)
     assert seen == [(1, 2)]
+
+
+def test_a_function_of_two_is_not_told_of_steps_that_only_have_a_name(seen: list) -> None:
+    told = as_progress(lambda done, total: seen.append((done, total)))
+    begin(told, "planning")
+    told("toys", 1, 1)
+    assert seen == [(1, 1)]
 
 
 def test_a_function_of_any_number_is_told_everything(seen: list) -> None:
@@ -56,3 +77,188 @@ def test_work_within_other_work_goes_by_the_name_of_that(seen: list) -> None:
 def test_a_part_is_counted_with_what_is_done_already(seen: list) -> None:
     part_of(lambda *said: seen.append(said), 100, 300)("toys", 5, 50)
     assert seen == [("toys", 105, 300)]
+
+
+def to_file(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What is written to stderr, which is a file. (A fixture comes too early: pytest has a stderr of its own.)"""
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+def to_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """What is written to stderr, which is a terminal."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "lanner-progress"]
+
+
+def test_a_step_that_is_not_counted_is_named(seen: list) -> None:
+    begin(lambda *said: seen.append(said), "reading the data")
+    begin(None, "reading the data")
+    assert seen == [("reading the data", 0, 1)]
+
+
+def test_nothing_is_shown_where_nobody_is_watching(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown() as told:
+        assert told is None
+    assert log.getvalue() == ""
+
+
+def test_progress_is_shown_as_lines_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(True) as told:
+        told("toys", 5, 10)
+    assert log.getvalue() == "[0:00] toys 5 of 10\n[0:00] done\n"
+
+
+def test_progress_is_shown_as_bars_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = to_terminal(monkeypatch)
+    with shown() as told:
+        assert "starting" in screen.getvalue()
+        assert threads()
+        told("toys", 5, 10)
+        end = time.monotonic() + 10
+        while "5 of 10" not in screen.getvalue() and time.monotonic() < end:
+            time.sleep(0.01)
+    assert "5 of 10" in screen.getvalue()
+    assert sys.stderr is screen
+    assert not threads()
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = to_terminal(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb")
+    with shown() as told:
+        told("toys", 5, 10)
+    assert screen.getvalue() == "[0:00] toys 5 of 10\n[0:00] done\n"
+
+
+def test_progress_is_shown_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    handle, ipython, display = Handle(), ModuleType("IPython"), ModuleType("IPython.display")
+    ipython.get_ipython = lambda: SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    display.display = lambda *_, **__: handle  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    with shown() as told:
+        assert told is not None
+    assert handle.shown[-1]["text/plain"] == ""
+    assert log.getvalue() == ""
+
+
+def test_one_of_several_processes_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    to_terminal(monkeypatch)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
+    with shown() as told:
+        assert told is None
+
+
+def test_silence_is_for_all_that_is_within(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = to_terminal(monkeypatch)
+    with shown(False) as told, shown() as inner:
+        assert told is inner is None
+    assert screen.getvalue() == ""
+
+
+def test_a_function_is_called_instead(monkeypatch: pytest.MonkeyPatch, seen: list) -> None:
+    screen = to_terminal(monkeypatch)
+    with shown(lambda done, total: seen.append((done, total))) as told:
+        told("toys", 1, 2)
+        with shown() as inner:
+            assert inner is None
+    assert seen == [(1, 2)]
+    assert screen.getvalue() == ""
+
+
+def test_work_within_shown_work_is_not_shown_a_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(True) as told:
+        with shown(told) as passed_on:
+            passed_on("toys", 5, 10)
+        for progress in (None, True):
+            with shown(progress) as inner:
+                assert inner is None
+    assert log.getvalue() == "[0:00] toys 5 of 10\n[0:00] done\n"
+
+
+def test_the_next_work_is_shown_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    for _ in range(2):
+        with shown(True) as told:
+            told("toys", 5, 10)
+    assert log.getvalue().count("toys 5 of 10") == 2
+
+
+def test_anything_else_is_refused() -> None:
+    with pytest.raises(InputError, match="give True, False or a function"), shown("yes"):  # type: ignore[arg-type]
+        pass
+
+
+def work_that_fails(error: type[BaseException]) -> None:
+    with shown(True) as told:
+        told("toys", 5, 10)
+        raise error
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_ends_the_log_and_goes_on(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with pytest.raises(error):
+        work_that_fails(error)
+    assert log.getvalue().endswith("[0:00] stopped in toys, 5 of 10\n")
+    assert not threads()
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_ends_the_bars_and_goes_on(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = to_terminal(monkeypatch)
+    with pytest.raises(error):
+        work_that_fails(error)
+    assert screen.getvalue().rindex("\x1b[?25h") > screen.getvalue().rindex("\x1b[?25l")  # the cursor is back
+    assert sys.stderr is screen
+    assert not threads()
+
+
+def test_work_goes_on_where_its_progress_cannot_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(displays, "Lines", lambda *_: Broken())
+    with shown(True) as told:
+        told("toys", 5, 10)
+
+    def refused(*_: Any) -> None:
+        raise ImportError("no such thing")
+
+    monkeypatch.setattr(displays, "Lines", refused)
+    with shown(True) as told:
+        assert told is None
+
+
+def test_a_log_on_a_stream_that_was_closed_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(True) as told:
+        log.close()
+        told("toys", 5, 10)
+
+
+def test_any_thread_may_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(True) as told, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: told("toys", k, 2000), range(2001)))
+    lines = log.getvalue().splitlines()
+    assert all(line.startswith("[0:0") for line in lines)
+    assert lines[-1].endswith("done")
+
+
+def test_a_line_comes_though_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(True):
+        end = time.monotonic() + 2
+        while not log.getvalue() and time.monotonic() < end:
+            time.sleep(0.01)
+    assert log.getvalue().startswith("[0:01] starting\n")

@@ -46,7 +46,7 @@ def test_data_get_p_values_as_json(files: Path) -> None:
         "--tests", "energy", "--json", "--quiet",
     )  # fmt: skip
     assert made.exit_code == 0, made.output
-    assert 0 < json.loads(made.output)["rows"][0]["p_value"] <= 1
+    assert 0 < json.loads(made.stdout)["rows"][0]["p_value"] <= 1
 
 
 def test_a_test_that_is_not_known_is_named(files: Path) -> None:

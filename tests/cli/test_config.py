@@ -23,7 +23,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 )
 def test_yaml_and_toml_say_the_same(tmp_path: Path, name: str, text: str) -> None:
     config = RunSettings.of(load_config(write(tmp_path, name, text)))
-    assert (config.features, config.expected, config.penalty, config.toys) == (("pt", "eta"), 2000, 1e-6, None)
+    assert (config.features, config.expected, config.penalty, config.toys) == (("pt", "eta"), 2000, 1e-6, "auto")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.inference.multiscale import Ladder
 from lanner.inference.scales import deviation_of, deviations_at
-from lanner.inference.terms import CountTerm, ReachTerm
+from lanner.inference.score_experiment import ScoreExperiment
+from lanner.inference.terms import GUMBEL, CountTerm, LocalTerm, ReachTerm
 from lanner.model.loss import loss_by_name
 from lanner.model.weightings import DATA
 from lanner.run.prepare import plan_search
@@ -45,7 +46,7 @@ def test_without_a_width_four_widths_and_several_penalties_are_combined() -> Non
     assert len(widths) == 4
     for width in widths:
         sizes = [round(s.deviation, 3) for s in result.combined.scales if s.width == width]
-        assert sizes == list(deviations_at("score", widths, width))
+        assert sizes == list(deviations_at("score", widths, width, features=1))
     assert (result.combined.n_map_toys, len(result.null)) == (100, 200)
     assert 0.01 < result.p_value <= 1
     said = " ".join(map(str, result.plan.chosen))
@@ -85,26 +86,51 @@ def test_each_scale_is_what_a_search_at_that_scale_finds() -> None:
 
 @pytest.mark.parametrize("statistic", ["score", "likelihood-ratio"])
 @pytest.mark.parametrize("null", ["reference", "permutation"])
-def test_beside_several_scales_stand_the_count_and_the_reach_of_each_width(statistic: str, null: str) -> None:
+def test_beside_several_scales_stand_the_count_and_at_each_width_the_local_excess_and_the_reach(
+    statistic: str, null: str
+) -> None:
     ladder = prepared(statistic=statistic, null=null)
-    count, *reach = ladder.terms
-    assert isinstance(count, CountTerm)
-    assert [t.width for t in reach if isinstance(t, ReachTerm)] == sorted({p.width for p in ladder.plans})
-    scales, toys = len(ladder.scales), [0, 1, 2]
-    found = ladder.fit_toys(toys)
-    assert len(found) == scales + 1 + len(reach)
-    draws = [ladder.first.scheme.toy(i) for i in toys]
-    np.testing.assert_allclose(found[scales].statistic, -count.log_p(np.array([len(d.data) for d in draws])))
+    widths = sorted({p.width for p in ladder.plans})
+    kinds = [CountTerm, *([LocalTerm] * 4 if statistic == "score" else []), *[ReachTerm] * 4]
+    assert [type(term) for term in ladder.terms] == kinds
+    for kind in set(kinds[1:]):
+        assert [term.width for term in ladder.terms if isinstance(term, kind)] == widths
+    assert len({term.label for term in ladder.terms}) == len(kinds)
+
+
+@pytest.mark.parametrize("statistic", ["score", "likelihood-ratio"])
+@pytest.mark.parametrize("null", ["reference", "permutation"])
+def test_toys_have_the_statistics_of_the_terms(statistic: str, null: str) -> None:
+    ladder, toys = prepared(statistic=statistic, null=null), [0, 1, 2]
+    scales, found = len(ladder.scales), ladder.fit_toys(toys)
+    assert len(found) == scales + len(ladder.terms)
     assert all(s.converged.all() for s in found[scales:])
-    for k, term in enumerate(reach, start=scales + 1):
-        assert isinstance(term, ReachTerm)
-        sums = [term.residuals[d.data].sum() for d in draws]
-        np.testing.assert_allclose(found[k].statistic, -term.log_p(np.array(sums)))
+    draws = [ladder.first.scheme.toy(i) for i in toys]
+    pools = {scale.plan.width: scale.pool for scale in ladder.scales if isinstance(scale, ScoreExperiment)}
+    for term, solution in zip(ladder.terms, found[scales:], strict=True):
+        if isinstance(term, CountTerm):
+            truth = -term.log_p(np.array([d.data_size for d in draws]))
+        elif isinstance(term, ReachTerm):
+            truth = -term.log_p(np.array([term.by_row[d.data].sum() for d in draws]))
+        else:
+            pool = pools[term.width]
+            local = pool.differences(pool.taken(draws)).local
+            assert local is not None
+            truth = local
+        np.testing.assert_allclose(solution.statistic, truth)
+
+
+def test_what_is_known_of_a_null_beforehand_is_told_for_scales_and_local_excesses() -> None:
+    ladder = prepared()
+    laws, scales = ladder.laws(), len(ladder.scales)
+    assert len(laws) == scales + len(ladder.terms)
+    for law, scale in zip(laws, ladder.scales, strict=False):
+        assert law == scale.analytic_moments()
+    assert laws[scales:] == [GUMBEL if isinstance(term, LocalTerm) else None for term in ladder.terms]
 
 
 def test_the_shape_alone_has_no_count_and_a_single_scale_no_terms_at_all() -> None:
-    assert all(isinstance(t, ReachTerm) for t in prepared(expected=None).terms)
-    assert len(prepared(expected=None).terms) == 4
+    assert [type(t) for t in prepared(expected=None).terms] == [LocalTerm] * 4 + [ReachTerm] * 4
     single = prepared(width=0.5, penalty=1e-5)
     assert single.terms == ()
     (reach,) = single.reach()
@@ -113,10 +139,46 @@ def test_the_shape_alone_has_no_count_and_a_single_scale_no_terms_at_all() -> No
 
 def test_a_scales_reach_is_that_of_rows_which_may_be_a_toys_data() -> None:
     score, fits = (prepared(statistic=s).reach()[0] for s in ("score", "likelihood-ratio"))
-    assert score.mean == pytest.approx((score.residuals[:6000].sum() + 1) / 6001)
+    assert score.mean == pytest.approx((score.by_row[:6000].sum() + 1) / 6001)  # bunches of one
     barred = prepared(statistic="likelihood-ratio").first.scheme.held_out  # type: ignore[attr-defined]
     assert len(barred) == 200
-    assert fits.mean == pytest.approx((np.delete(fits.residuals[:6000], barred).sum() + 1) / 5801)
+    assert fits.mean == pytest.approx((np.delete(fits.by_row[:6000], barred).sum() + 1) / 5801)
+
+
+def test_scales_of_a_score_share_their_rows() -> None:
+    ladder = prepared()
+    assert len({id(scale.scheme) for scale in ladder.scales}) == 1
+    assert len({id(scale.pool.bunches) for scale in ladder.scales if isinstance(scale, ScoreExperiment)}) == 1
+
+
+def test_coefficients_of_toys_are_made_for_a_single_scale_alone() -> None:
+    several, single = prepared(), prepared(width=0.5, penalty=1e-5, statistic="score")
+    assert all(s.coefficients.size == 0 for s in several.fit_toys(range(4)))
+    (found,) = single.fit_toys(range(4))
+    assert found.coefficients.shape == (single.first.basis.rank, 4)
+    data = several.fit_data(2)
+    assert data[0].coefficients.shape == (several.scales[0].basis.rank, 2)
+
+
+def test_signals_are_rows_of_their_own_where_toys_take_some_of_them() -> None:
+    samples, fit = (Sample.of(R), Sample.of(D)), FitSettings(centers=200, seed=5, width=0.5, statistic="score")
+    plans = plan_search(*samples, expected=300, settings=fit, memory=10**9)
+    together, apart = (Ladder.prepare(plans, *samples, memory=10**9, as_one=as_one) for as_one in (True, False))
+    assert len(together.first.scheme.data(0).data) == 1
+    assert len(apart.first.scheme.data(0).data) == len(D)
+    for one, other in zip(together.fit_data(2), apart.fit_data(2), strict=True):
+        np.testing.assert_allclose(one.statistic, other.statistic, rtol=1e-4)
+
+
+def test_preparing_tells_how_far_it_is() -> None:
+    samples, told = (Sample.of(R), Sample.of(D)), []
+    plans = plan_search(*samples, expected=300, settings=FitSettings(centers=200, seed=5), memory=10**9)
+    Ladder.prepare(plans, *samples, memory=10**9, progress=lambda *args: told.append(args))
+    stages = [f"preparing scale {k} of 4" for k in (1, 2, 3, 4)]
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == stages
+    assert {whole for _, _, whole in told} == {400}
+    for k, stage in enumerate(stages):
+        assert all(100 * k <= done <= 100 * (k + 1) for name, done, _ in told if name == stage)
 
 
 def test_generated_toys_have_their_terms() -> None:
@@ -125,20 +187,24 @@ def test_generated_toys_have_their_terms() -> None:
 
     ladder = prepared(null="generator", make_events=make)
     found = ladder.fit_toys([4, 5])
-    count, *reach = ladder.terms
-    sizes = [np.count_nonzero(ladder.first.generate(i).weightings.roles == DATA) for i in (4, 5)]
-    scales = len(ladder.scales)
-    np.testing.assert_allclose(found[scales].statistic, -count.log_p(np.array(sizes)))
-    bases = {scale.plan.width: scale.pool.features.basis for scale in ladder.scales}
-    for k, term in enumerate(reach, start=scales + 1):
-        assert isinstance(term, ReachTerm)
-        basis = bases[term.width]
-        totals = []
-        for i in (4, 5):
-            toy = ladder.first.generate(i)
-            phi = basis.features(toy.events[toy.weightings.roles[:, 0] == DATA])
-            totals.append((1 - (phi**2).sum(axis=1)).sum())
-        np.testing.assert_allclose(found[k].statistic, -term.log_p(np.array(totals)), atol=1e-3)
+    toys = [ladder.first.generate(i) for i in (4, 5)]
+    data = [toy.events[toy.weightings.roles[:, 0] == DATA] for toy in toys]
+    experiments = {scale.plan.width: scale for scale in ladder.scales}
+    for term, solution in zip(ladder.terms, found[len(ladder.scales) :], strict=True):
+        if isinstance(term, CountTerm):
+            np.testing.assert_allclose(solution.statistic, -term.log_p(np.array([len(x) for x in data])))
+            continue
+        experiment = experiments[term.width]
+        assert isinstance(experiment, ScoreExperiment)
+        phi = [experiment.basis.features(toy.events) for toy in toys]
+        is_data = [toy.weightings.roles[:, 0] == DATA for toy in toys]
+        if isinstance(term, ReachTerm):
+            totals = [(1 - (p[d] ** 2).sum(axis=1)).sum() for p, d in zip(phi, is_data, strict=True)]
+            np.testing.assert_allclose(solution.statistic, -term.log_p(np.array(totals)), atol=1e-3)
+        else:
+            u = [p[d].sum(axis=0) - 300 * p[~d].mean(axis=0) for p, d in zip(phi, is_data, strict=True)]
+            truth = experiment.pool.model.local_excess.statistic(np.stack(u, axis=1))
+            np.testing.assert_allclose(solution.statistic, truth, rtol=1e-3)
 
 
 def test_the_datas_statistics_are_medians_over_the_splits() -> None:
@@ -146,7 +212,7 @@ def test_the_datas_statistics_are_medians_over_the_splits() -> None:
     by_split, found = ladder.data_by_split(), [s.statistic[0] for s in ladder.fit_data(1)]
     splits = ladder.first.scheme.splits  # type: ignore[attr-defined]
     scales = len(ladder.scales)
-    assert by_split.shape == (splits.number, scales + 5)
+    assert by_split.shape == (splits.number, scales + 9)
     np.testing.assert_allclose(np.median(by_split, axis=0), found, rtol=1e-6)
     assert (np.ptp(by_split[:, :scales], axis=0) > 0).all()
     assert (np.ptp(by_split[:, scales:], axis=0) == 0).all()  # terms have no moments

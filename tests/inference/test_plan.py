@@ -10,9 +10,10 @@ from lanner.events import Sample
 from lanner.inference.plan import MIN_RATIO, Plan, choose_null, needs_trials, plan_one, plan_scales, upgraded
 from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import DEVIATIONS, deviation_of, deviations_at
+from lanner.model.bunches import bunch_size
 from lanner.model.loss import loss_by_name
 from lanner.settings import FitSettings
-from tests.conftest import exponential
+from tests.conftest import exponential, shaped
 
 R, D = (Sample.of(x) for x in exponential(4000, 100, seed=1))
 
@@ -100,8 +101,10 @@ def test_trial_fits_are_for_a_penalty_that_no_rule_gives(settings: dict[str, Any
     assert needs_trials(FitSettings(**settings)) == trials
 
 
-def test_scales_are_all_pairs_of_widths_and_penalties() -> None:
-    plans = plan_scales(R, D, expected=100.0, settings=FitSettings())
+@pytest.mark.parametrize("features", [1, 3])
+def test_scales_are_all_pairs_of_widths_and_penalties(features: int) -> None:
+    reference, data = (Sample.of(shaped(features, n, seed=n)) for n in (4000, 100))
+    plans = plan_scales(reference, data, expected=100.0, settings=FitSettings())
     assert len({p.width for p in plans}) == 4
     widths, sizes = (
         sorted({p.width for p in plans}),
@@ -110,8 +113,11 @@ def test_scales_are_all_pairs_of_widths_and_penalties() -> None:
             for p in plans
         ],
     )
-    assert sizes == [(width, size) for width in widths for size in deviations_at("score", widths, width)]
-    fits = plan_scales(R, D, expected=100.0, settings=FitSettings(statistic="likelihood-ratio"))
+    assert sizes == [
+        (width, size) for width in widths for size in deviations_at("score", widths, width, features=features)
+    ]
+    assert len(sizes) == 12 + (2 if features == 3 else 0)
+    fits = plan_scales(reference, data, expected=100.0, settings=FitSettings(statistic="likelihood-ratio"))
     assert len(fits) == 4 * len(DEVIATIONS["likelihood-ratio"])
 
 
@@ -141,7 +147,8 @@ def test_a_setting_at_its_default_is_not_part_of_what_toys_depend_on() -> None:
 
 def test_a_plan_of_the_last_format_is_still_read() -> None:
     now = plan(statistic="score").to_dict()
-    last = {k: v for k, v in now.items() if k not in ("moment_blocks", "centers_barred")} | {"n_held_out": 750}
+    new = ("moment_blocks", "centers_barred", "bunch")
+    last = {k: v for k, v in now.items() if k not in new} | {"n_held_out": 750}
     again = Plan.from_dict(upgraded(last))
     assert again.to_dict() == now | {"moment_blocks": None, "centers_barred": True}
 
@@ -179,6 +186,50 @@ def test_the_default_number_of_centres_leaves_that_room() -> None:
 def test_fits_and_other_nulls_need_no_blocks_and_bar_their_centres(settings: dict[str, Any]) -> None:
     found = plan(**settings)
     assert (found.moment_blocks, found.centers_barred) == (None, True)
+
+
+MANY = Sample.of(np.random.default_rng(3).normal(size=(65_000, 1)))  # three bunches of 20 000, and more
+
+
+@pytest.mark.parametrize(("expected", "bunch"), [(3000.0, 3), (149.0, 2), (60.0, 1)])
+def test_of_a_large_reference_toys_of_the_score_take_events_in_bunches(expected: float, bunch: int) -> None:
+    found = plan(MANY, statistic="score", expected=expected, centers=100)
+    assert found.bunch == bunch_size(65_000, expected) == bunch
+
+
+def test_relabelled_events_are_dealt_with_the_data_among_them() -> None:
+    data = Sample.of(np.random.default_rng(4).normal(size=(16_000, 1)))
+    assert plan(MANY, data, statistic="score", expected=16_000.0, null="permutation", centers=100).bunch == 4
+    assert plan(MANY, data, statistic="score", expected=16_000.0, null="reference", centers=100).bunch == 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"null": "permutation"},
+        {"statistic": "score", "null": "generator"},
+        {"statistic": "score", "centers": 60_000},
+    ],
+    ids=["fits", "permuted fits", "generator", "barred centres"],
+)
+def test_fits_generated_toys_and_barred_centres_need_single_events(settings: dict[str, Any]) -> None:
+    assert plan(MANY, expected=3000.0, **({"centers": 100} | settings)).bunch == 1
+
+
+def test_weighted_events_are_taken_one_by_one() -> None:
+    weighted = Sample(MANY.features, MANY.names, np.ones(65_000))
+    assert plan(weighted, statistic="score", expected=3000.0, centers=100).bunch == 1
+
+
+def test_a_small_reference_is_taken_one_by_one() -> None:
+    assert plan(statistic="score").bunch == 1
+
+
+def test_bunches_are_part_of_what_toys_depend_on() -> None:
+    made = plan(MANY, statistic="score", expected=3000.0, centers=100)
+    assert replace(made, bunch=2).toy_settings() != made.toy_settings()
+    assert Plan.from_dict(json.loads(json.dumps(made.to_dict()))).bunch == 3
 
 
 def test_blocks_are_part_of_what_toys_depend_on() -> None:

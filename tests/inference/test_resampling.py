@@ -2,17 +2,26 @@ import numpy as np
 import pytest
 
 from lanner.errors import InputError
-from lanner.inference.resampling import PermutationScheme, ReferenceScheme, WeightedReferenceScheme, room_for_data
+from lanner.inference.resampling import (
+    PermutationScheme,
+    ReferenceScheme,
+    WeightedReferenceScheme,
+    left_out_of_data,
+    room_for_data,
+)
+from lanner.model.bunches import Bunches
 from lanner.model.splits import Splits
-from lanner.model.weightings import DATA, REFERENCE
+from lanner.model.weightings import DATA, REFERENCE, Draw
 
 HELD_OUT = np.array([3, 50, 999])
+NOBODY = np.empty(0, dtype=np.intp)
 
 
 def scheme(**changes: object) -> ReferenceScheme:
+    """A thousand single events, and ninety of the data."""
     settings: dict[str, object] = {
-        "reference": 1000, "data_size": 90, "expected": 100, "fixed": None, "reference_size": 800, "held_out": HELD_OUT,
-        "seed": 1,
+        "bunches": Bunches.single(1000, 90), "expected": 100, "fixed": None, "reference_size": 800,
+        "held_out": HELD_OUT, "seed": 1, "data_rows": np.arange(1000, 1090),
     }  # fmt: skip
     return ReferenceScheme(**(settings | changes))  # type: ignore[arg-type]
 
@@ -110,7 +119,10 @@ def test_a_signal_belongs_to_the_split_of_its_toy() -> None:
 
 
 def weighted(weights: np.ndarray, source: int = 400, splits: Splits | None = None) -> WeightedReferenceScheme:
-    return WeightedReferenceScheme(1000, 0, 50.0, None, 500, HELD_OUT, 1, splits, weights=weights, n_hit_or_miss=source)
+    return WeightedReferenceScheme(
+        Bunches.single(1000, 0, weights), 50.0, None, 500, HELD_OUT, 1, NOBODY, splits=splits, weights=weights,
+        n_hit_or_miss=source,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 4])
@@ -152,8 +164,15 @@ def test_weights_too_uneven_for_hit_or_miss_are_an_error() -> None:
         weighted(weights).toy(0).roles()
 
 
+def permutation(reference: int, data: int, expected: float, fixed: int | None, size: int) -> PermutationScheme:
+    everybody = reference + data
+    return PermutationScheme(
+        Bunches.single(everybody, 0), expected, fixed, size, 1, np.arange(reference, everybody)
+    )  # fmt: skip
+
+
 def test_a_permutation_of_the_shape_keeps_both_sizes_and_uses_every_event() -> None:
-    permuted = PermutationScheme(100, 30, 30.0, 30, 100, seed=1)
+    permuted = permutation(100, 30, 30.0, 30, 100)
     for i in range(10):
         roles = permuted.toy(i).roles()
         assert np.count_nonzero(roles == DATA) == 30
@@ -162,7 +181,7 @@ def test_a_permutation_of_the_shape_keeps_both_sizes_and_uses_every_event() -> N
 
 
 def test_a_permutation_with_an_expected_number_draws_it_and_keeps_the_reference_size() -> None:
-    permuted = PermutationScheme(400, 120, 100.0, None, 300, seed=1)
+    permuted = permutation(400, 120, 100.0, None, 300)
     roles = np.stack([permuted.toy(i).roles() for i in range(300)])
     data = np.count_nonzero(roles == DATA, axis=1)
     assert abs(data.mean() - 100) < 3
@@ -180,4 +199,142 @@ def test_a_permutation_with_an_expected_number_draws_it_and_keeps_the_reference_
 
 def test_a_permutation_without_room_is_an_error() -> None:
     with pytest.raises(InputError, match="does not fit into the 130 events"):
-        PermutationScheme(100, 30, 60.0, None, 100, seed=1).toy(0)
+        permutation(100, 30, 60.0, None, 100).toy(0)
+
+
+def test_what_the_datas_fit_leaves_out_is_an_event_of_the_reference_once_at_most() -> None:
+    first, again, other = (left_out_of_data(3, draw, 200, 80) for draw in (0, 0, 1))
+    assert len(set(first)) == 80
+    assert first.max() < 200
+    np.testing.assert_array_equal(first, again)
+    assert set(first) != set(other)
+
+
+def in_bunches(size: int = 8, reference: int = 4000, **changes: object) -> ReferenceScheme:
+    """The reference in bunches, three rows of what the data's draws leave out, and the data as one row."""
+    order = np.random.default_rng(8).permutation(reference)
+    left_out = [left_out_of_data(1, i, reference, 500) for i in range(3)]
+    beside = np.arange(reference, reference + 90)
+    bunches = Bunches.dealt(order, size).with_rows(left_out, inside=True).with_rows([beside], inside=False)
+    rows = np.arange(bunches.drawn, len(bunches))
+    splits = Splits.of(np.arange(bunches.drawn), NOBODY, len(bunches), 4)
+    settings: dict[str, object] = {
+        "bunches": bunches, "expected": 300, "fixed": None, "reference_size": reference - 500, "held_out": NOBODY,
+        "seed": 1, "data_rows": rows[3:], "left_out_rows": rows[:3], "splits": splits,
+    }  # fmt: skip
+    return ReferenceScheme(**(settings | changes))  # type: ignore[arg-type]
+
+
+def events_of(made: ReferenceScheme | PermutationScheme, rows: np.ndarray) -> np.ndarray:
+    starts = made.bunches.starts
+    return np.concatenate([NOBODY, *(made.bunches.events[starts[row] : starts[row + 1]] for row in rows)])
+
+
+def reference_events(made: ReferenceScheme | PermutationScheme, draw: Draw) -> np.ndarray:
+    """The events of the reference that a draw leaves where they are."""
+    taken = np.concatenate([events_of(made, draw.data), events_of(made, draw.left_out)])
+    return np.setdiff1d(np.arange(made.bunches.total), taken)
+
+
+def test_toys_in_bunches_have_a_poisson_number_of_events_and_a_reference_of_the_size_asked_for() -> None:
+    made = in_bunches()
+    toys = [made.toy(i) for i in range(400)]
+    for toy in toys:
+        events = np.concatenate([events_of(made, toy.data), events_of(made, toy.left_out)])
+        assert len(set(events)) == len(events) == 500  # what the reference can spare
+        assert len(events_of(made, toy.data)) == toy.data_size
+        assert len(reference_events(made, toy)) == 3500
+    numbers = np.array([toy.data_size for toy in toys])
+    assert numbers.mean() == pytest.approx(300, abs=4 * (300 / 400) ** 0.5)
+    assert numbers.var() == pytest.approx(300, rel=0.3)
+    assert {in_bunches(fixed=77).toy(i).data_size for i in range(10)} == {77}
+
+
+def test_toys_in_bunches_and_one_by_one_have_equally_many_events() -> None:
+    """A number and a seed decide on it before anything else is drawn."""
+    few, many = in_bunches(), in_bunches(1)
+    assert [few.toy(i).data_size for i in range(20)] == [many.toy(i).data_size for i in range(20)]
+
+
+def test_data_in_bunches_have_no_part_in_the_moments_that_judge_them() -> None:
+    made = in_bunches()
+    splits = made.splits
+    assert splits is not None
+    for i in range(40):
+        toy = made.toy(i)
+        assert toy.split == i % splits.number
+        assert not splits.shaping[toy.split][splits.labels[toy.data]].any()
+
+
+def test_the_datas_fit_takes_one_row_and_leaves_out_another() -> None:
+    made = in_bunches()
+    for i in range(3):
+        draw = made.data(i)
+        np.testing.assert_array_equal(events_of(made, draw.data), np.arange(4000, 4090))
+        np.testing.assert_array_equal(events_of(made, draw.left_out), left_out_of_data(1, i, 4000, 500))
+        assert (draw.data_size, len(reference_events(made, draw))) == (90, 3500)
+        assert draw.split is None
+
+
+def test_the_reference_of_a_toy_may_be_smaller_than_half_of_all_events() -> None:
+    made, splits = scheme(splits=halves(), reference_size=300), halves()
+    for i in range(12):
+        toy = made.toy(i)
+        assert toy.reference_size == 300
+        assert not splits.shaping[toy.split][splits.labels[toy.data]].any()
+        assert not np.isin(toy.left_out, np.concatenate([toy.data, HELD_OUT])).any()
+        assert len(set(toy.left_out)) == len(toy.left_out)
+
+
+@pytest.mark.parametrize("size", [1, 8])
+def test_and_so_it_may_where_toys_take_bunches(size: int) -> None:
+    made = in_bunches(size, reference_size=1003)
+    for i in range(12):
+        toy = made.toy(i)
+        gone = np.concatenate([events_of(made, toy.data), events_of(made, toy.left_out)])
+        assert len(set(gone)) == len(gone) == 4000 - 1003
+        assert made.splits is not None
+        assert not made.splits.shaping[toy.split][made.splits.labels[toy.data]].any()
+
+
+def test_a_signal_is_added_to_a_toy_in_bunches_event_by_event() -> None:
+    order, beside = np.random.default_rng(8).permutation(4000), np.arange(4000, 4090)
+    bunches = Bunches.dealt(order, 8).with_rows(list(beside[:, None]), inside=False)
+    rows = np.arange(bunches.drawn, len(bunches))
+    made = in_bunches(bunches=bunches, data_rows=rows, left_out_rows=rows[:0])
+    numbers = []
+    for i in range(100):
+        toy = made.with_signal(i, 20.0, alone=False, rows=range(4010, 4060))
+        events = events_of(made, toy.data)
+        signal = events[events >= 4000]
+        assert len(set(signal)) == len(signal)
+        assert ((signal >= 4010) & (signal < 4060)).all()
+        assert len(reference_events(made, toy)) == 3500
+        numbers.append(len(signal))
+        alone = made.with_signal(i, 20.0, alone=True, rows=range(4010, 4060))
+        assert set(events_of(made, alone.data)) == set(signal)
+        assert len(reference_events(made, alone)) == 3500  # what would have been its data is left out
+    assert np.mean(numbers) == pytest.approx(20, abs=4 * (20 / 100) ** 0.5)
+
+
+def test_a_permutation_in_bunches_labels_all_events_alike() -> None:
+    everybody = np.random.default_rng(9).permutation(2100)
+    bunches = Bunches.dealt(everybody, 5)
+    left_out = [left_out_of_data(1, 0, 2000, 150)]
+    bunches = bunches.with_rows(left_out, inside=True).with_rows([np.arange(2000, 2100)], inside=True)
+    rows = np.arange(bunches.drawn, len(bunches))
+    made = PermutationScheme(bunches, 100.0, None, 1850, 1, rows[1:], rows[:1])
+    often = np.zeros(2100)
+    for i in range(300):
+        toy = made.toy(i)
+        events = events_of(made, toy.data)
+        often[events] += 1
+        assert len(events) == toy.data_size
+        assert len(reference_events(made, toy)) == 1850
+    # Single events are as many as twenty bunches, and the rest of a division falls on them: the others are alike.
+    whole = np.isin(np.arange(2100), bunches.events[: bunches.whole * 5])
+    data = np.arange(2100) >= 2000
+    assert often[whole & data].mean() == pytest.approx(often[whole & ~data].mean(), rel=0.15)
+    own = made.data(0)
+    np.testing.assert_array_equal(events_of(made, own.data), np.arange(2000, 2100))
+    assert len(reference_events(made, own)) == 1850

@@ -11,6 +11,7 @@ from lanner.inference.scales import (
     FINE,
     LARGEST_RATIO,
     LEAST_WIDTHS,
+    MANY_FEATURES,
     OCCUPANCY,
     deviation_of,
     deviations_at,
@@ -97,12 +98,25 @@ def test_events_in_one_place_have_no_ladder(rng: np.random.Generator) -> None:
         ladder_of_widths(events, 100.0, rng)
 
 
-def test_deviations_of_any_size_are_looked_for_at_the_coarsest_widths_alone() -> None:
+@pytest.mark.parametrize("features", [1, 2, 3, 21])
+def test_deviations_of_any_size_are_looked_for_at_the_coarsest_widths_of_many_features_alone(features: int) -> None:
     widths = [2.0, 0.1, 0.5, 9.0]
-    sizes = {width: deviations_at("score", widths, width) for width in widths}
+    sizes = {width: deviations_at("score", widths, width, features=features) for width in widths}
     assert sizes[0.1] == sizes[0.5] == DEVIATIONS["score"]
-    assert sizes[2.0] == sizes[9.0] == (*DEVIATIONS["score"], ANY_SIZE)
-    assert {deviations_at("likelihood-ratio", widths, width) for width in widths} == {DEVIATIONS["likelihood-ratio"]}
+    further = (ANY_SIZE,) if features >= MANY_FEATURES else ()
+    assert sizes[2.0] == sizes[9.0] == DEVIATIONS["score"] + further
+    fits = {deviations_at("likelihood-ratio", widths, width, features=features) for width in widths}
+    assert fits == {DEVIATIONS["likelihood-ratio"]}
+
+
+def test_of_a_few_widths_all_are_the_coarsest() -> None:
+    assert deviations_at("score", [0.5], 0.5, features=3) == (*DEVIATIONS["score"], ANY_SIZE)
+
+
+def test_the_score_looks_for_deviations_from_a_tenth_to_a_factor() -> None:
+    sizes = DEVIATIONS["score"]
+    assert sizes == (0.1, 0.35, 1.2)
+    assert max(sizes) < ANY_SIZE / 10
 
 
 @pytest.mark.parametrize(("loss", "c"), [("logistic", 2.0), ("extended", 1.0)])

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from lanner.errors import InputError
-from lanner.inference.sequential import Stopping
+from lanner.inference.sequential import FIRST, PRECISION, Stopping
 from lanner.inference.significance import EmpiricalP
 
 
@@ -39,6 +39,29 @@ def test_the_interval_covers_the_truth(rng: np.random.Generator) -> None:
         assert p is not None
         covered.append(p.interval[0] <= truth <= p.interval[1])
     assert np.mean(covered) > stats.binom.ppf(1e-4, 400, 0.95) / 400
+
+
+def test_the_first_toys_are_all_counted_where_they_decide() -> None:
+    null = np.array([9.0, 0.0, 9.0, 0.0, 9.0, 0.0, 0.0, 9.0])
+    stopping = Stopping(exceedances=2, toys=8, first=5)
+    assert stopping.judge(4.0, null) == stopping.judge(4.0, null[:5]) == EmpiricalP(3, 5)
+    # Where they do not, toys are added until one decides, or there are no more.
+    few = np.array([0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 9.0, 9.0])
+    assert stopping.judge(4.0, few[:6]) is None
+    assert stopping.judge(4.0, few) == EmpiricalP(2, 7, sequential=True)
+    assert stopping.judge(10.0, few) == EmpiricalP(0, 8)
+
+
+def test_p_values_are_valid_where_first_toys_are_made_whatever_they_say(rng: np.random.Generator) -> None:
+    stopping = Stopping(exceedances=5, toys=400, first=60)
+    p = np.array([stopping.judge(t, rng.random(400)).p_value for t in rng.random(6000)])
+    for alpha in (0.01, 0.03, 0.08, 0.1, 0.3, 0.5):
+        assert np.mean(p <= alpha) <= alpha + 4 * (alpha * (1 - alpha) / 6000) ** 0.5
+
+
+def test_a_search_that_is_told_nothing_wants_to_know_p_to_a_third() -> None:
+    assert Stopping.automatic(10**6) == Stopping(int(np.ceil(1 / PRECISION**2)), 10**6, FIRST)
+    assert Stopping.automatic(FIRST - 1) == Stopping(int(np.ceil(1 / PRECISION**2)), FIRST - 1, FIRST - 1)
 
 
 def test_how_many_toys() -> None:

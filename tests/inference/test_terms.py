@@ -6,8 +6,10 @@ from scipy import stats
 
 from lanner.inference.terms import (
     BEYOND,
+    GUMBEL,
     MOST_LISTED,
     CountTerm,
+    LocalTerm,
     OutOfReach,
     ReachTerm,
     poisson_log_deficit,
@@ -83,7 +85,8 @@ def test_far_below_it_is_the_sum_of_its_terms_too(number: int, mean: float) -> N
 
 
 def reach(residuals: np.ndarray, weights: np.ndarray | None = None, expected: float = 200.0) -> ReachTerm:
-    return ReachTerm.of(0.5, residuals, np.arange(1000), weights, expected)
+    """Of single events: a thousand that follow the null, then the data."""
+    return ReachTerm.of(0.5, residuals, residuals[1000:], residuals[:1000], weights, expected)
 
 
 def test_the_moments_of_residuals_are_those_of_the_null_rows_and_one_event_out_of_reach(
@@ -125,7 +128,7 @@ def test_events_wholly_out_of_reach_are_counted() -> None:
 
 def test_sums_of_residuals_are_about_as_rare_as_they_say(rng: np.random.Generator) -> None:
     g = rng.beta(0.3, 2.0, 100_000)
-    term = ReachTerm.of(0.5, g, np.arange(len(g)), None, 200.0)
+    term = ReachTerm.of(0.5, g, g[:0], g, None, 200.0)
     sizes = rng.poisson(200.0, 4000)
     totals = np.array([g[rng.integers(len(g), size=n)].sum() for n in sizes])
     p = np.exp(term.log_p(totals))
@@ -147,12 +150,23 @@ def test_a_draws_total_is_the_sum_over_its_data(rng: np.random.Generator) -> Non
     np.testing.assert_allclose(reach(g).totals(draws), [sum(g[i] for i in rows) for rows in data])
 
 
+def test_of_bunches_it_is_the_sum_over_the_events_of_all_of_their_rows(rng: np.random.Generator) -> None:
+    """What rows hold and what their events are like are told apart: the null is that of events."""
+    g = rng.random(1000)
+    by_row = np.append(g.reshape(100, 10).sum(axis=1), 7.5)  # bunches of ten, and the data as one
+    term = ReachTerm.of(0.5, by_row, np.full(15, 0.5), g, None, 200.0)
+    assert term.mean == pytest.approx((g.sum() + 1) / 1001)
+    rows = np.array([3, 50])
+    draws = [Draw(101, 100, some, np.empty(0, dtype=np.intp)) for some in (rows, np.array([100]))]
+    np.testing.assert_allclose(term.totals(draws), [g[30:40].sum() + g[500:510].sum(), 7.5])
+
+
 def test_data_beyond_are_listed_with_the_furthest_first() -> None:
     g = np.concatenate([np.zeros(1000), [0.1, 0.7, 0.2, 0.99, BEYOND, 0.7]])
-    found = reach(g).beyond(1000)
+    found = reach(g).beyond()
     assert (found.number, found.rows, found.width) == (3, (3, 1, 5), 0.5)
     assert found.expected == 0
-    many = reach(np.concatenate([np.zeros(1000), np.ones(MOST_LISTED + 50)])).beyond(1000)
+    many = reach(np.concatenate([np.zeros(1000), np.ones(MOST_LISTED + 50)])).beyond()
     assert (many.number, len(many.rows)) == (MOST_LISTED + 50, MOST_LISTED)
 
 
@@ -164,3 +178,26 @@ def test_events_out_of_reach_are_surprising_where_the_reference_does_not_explain
     number: int, expected: float, surprising: bool
 ) -> None:
     assert OutOfReach(0.5, expected, number, ()).surprising == surprising
+
+
+def test_what_terms_are_called_tells_them_apart() -> None:
+    labels = [CountTerm(5.0).label, reach(np.zeros(1000)).label, *(LocalTerm(w).label for w in (0.1234567, 2.0))]
+    assert labels[1:] == [
+        "out of reach, width 0.5",
+        "largest local excess, width 0.123",
+        "largest local excess, width 2",
+    ]
+    assert len(set(labels)) == 4
+
+
+def test_the_law_of_the_largest_excess_has_the_spread_and_skewness_of_gumbels() -> None:
+    _, variance, skewness = stats.gumbel_r.stats(moments="mvs")
+    assert GUMBEL.std == pytest.approx(variance**0.5)
+    assert GUMBEL.skewness == pytest.approx(skewness, abs=0.005)
+
+
+def test_the_largest_of_many_significances_follows_it_up_to_its_place(rng: np.random.Generator) -> None:
+    largest = np.abs(rng.normal(size=(20_000, 300))).max(axis=1)
+    found = -stats.norm.logsf(largest)
+    assert found.std() == pytest.approx(GUMBEL.std, rel=0.03)
+    assert stats.skew(found) == pytest.approx(GUMBEL.skewness, abs=0.1)

@@ -1,23 +1,20 @@
-"""The score statistic against its definition, and the two ways of adding up a toy's features."""
+"""The score statistic against its definition, by one split of the reference and by all of them."""
 
 import numpy as np
 import pytest
 
 import lanner
 from lanner.errors import InputError
-from lanner.inference.resampling import ReferenceScheme, WeightedReferenceScheme
-from lanner.model import score
 from lanner.model.backend import NUMPY, Arrays
+from lanner.model.features import make_features
 from lanner.model.kernel import GaussianKernel
-from lanner.model.loss import loss_by_name
 from lanner.model.moments import Moments
 from lanner.model.nystrom import choose_pivots
-from lanner.model.pool import Pool
-from lanner.model.score import Score, Scores
-from lanner.model.weightings import DATA, REFERENCE
+from lanner.model.score import Score, Scores, weighted_difference
+from lanner.model.weightings import DATA, REFERENCE, Weightings
+from tests.conftest import shaped
 
-EXPECTED, REFERENCE_SIZE, PENALTY = 100.0, 4000, 1e-4
-BARRED = np.arange(50)
+EXPECTED = 100.0
 ARRAYS = NUMPY
 
 
@@ -25,65 +22,6 @@ ARRAYS = NUMPY
 def _everywhere(arrays: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs on every kind of arrays."""
     monkeypatch.setitem(globals(), "ARRAYS", arrays)
-
-
-def prepared(weights: np.ndarray | None = None, data: int = 0, loss: str = "logistic") -> tuple[Pool, np.ndarray]:
-    rng = np.random.default_rng(3)
-    events = rng.exponential(size=(5000 + data, 2))
-    basis = choose_pivots(
-        events[:50], GaussianKernel(1.5), trace_error=1e-6, max_rank=50, rng=rng, memory=2**30
-    )  # fmt: skip
-    pool = Pool.prepare(
-        events, basis, loss=loss_by_name(loss), penalty=PENALTY, expected=EXPECTED,
-        events_per_fit=REFERENCE_SIZE + EXPECTED, precision="double", memory=2**30, weights=weights, null_rows=5000,
-        arrays=ARRAYS,
-    )  # fmt: skip
-    return pool, ARRAYS.get(pool.features.phi_block(slice(None)))
-
-
-def by_definition(pool: Pool, phi: np.ndarray, draw, penalty: float) -> tuple[float, np.ndarray]:
-    roles = draw.roles()
-    weights = np.ones(len(roles)) if pool.weights is None else pool.weights
-    v0 = weights * (roles == REFERENCE)
-    v0 *= EXPECTED / v0.sum()
-    u = phi.T @ ((roles == DATA) - v0)
-    factor = {"logistic": 2.0, "extended": 1.0}[pool.loss.name]
-    second = EXPECTED * pool.moments.second
-    ridge = factor * penalty * (REFERENCE_SIZE + EXPECTED) * np.eye(len(u))
-    w = np.linalg.solve(second + ridge, u)
-    return float(2 * w @ u - w @ second @ w), w
-
-
-@pytest.mark.parametrize("loss", ["logistic", "extended"])
-@pytest.mark.parametrize("gather", [0.0, 1.0], ids=["product", "gathered"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_q_is_t_to_second_order_after_one_step(loss, gather, weighted, monkeypatch) -> None:
-    monkeypatch.setattr(score, "GATHER", gather)
-    weights = np.random.default_rng(1).uniform(0.5, 1.0, 5090) if weighted else None
-    pool, phi = prepared(weights, data=90, loss=loss)
-    sizes = (5000, 90, EXPECTED, None, REFERENCE_SIZE, BARRED, 1)
-    scheme = (
-        ReferenceScheme(*sizes)
-        if weights is None
-        else WeightedReferenceScheme(*sizes, weights=weights[:5000], n_hit_or_miss=400)
-    )
-    draws = [scheme.toy(0), scheme.toy(1), scheme.data(0)]
-    rho = PENALTY * (REFERENCE_SIZE + EXPECTED) / EXPECTED * {"logistic": 2.0, "extended": 1.0}[loss]
-    found = pool.scores.solution(pool.differences(draws), rho)
-    for k, draw in enumerate(draws):
-        q, w = by_definition(pool, phi, draw, PENALTY)
-        assert found.statistic[k] == pytest.approx(q, rel=1e-8)
-        np.testing.assert_allclose(found.coefficients[:, k], w, rtol=1e-6, atol=1e-9)
-
-
-def test_sums_do_not_depend_on_how_many_toys_are_taken_together() -> None:
-    pool, _ = prepared()
-    scheme = ReferenceScheme(5000, 0, EXPECTED, None, REFERENCE_SIZE, BARRED, 1)
-    draws = [scheme.toy(i) for i in range(40)]
-    ((_, columns, together),) = pool.differences(draws).parts
-    assert columns.tolist() == list(range(40))
-    apart = np.hstack([pool.differences([d]).parts[0][2] for d in draws])
-    np.testing.assert_allclose(together, apart, rtol=1e-12, atol=1e-12)
 
 
 def split_scores() -> tuple[Scores, np.ndarray, list[int | None]]:
@@ -124,6 +62,50 @@ def test_the_ratio_of_the_data_is_the_mean_over_the_splits() -> None:
     truth = np.stack([steps[:, :, b].mean(axis=0) if s is None else steps[s, :, b] for b, s in enumerate(which)], 1)
     np.testing.assert_allclose(scores.solution(rotated, rho).coefficients, truth, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(scores.solution(rotated, rho, kept=4).coefficients, truth[:, :4], rtol=1e-8, atol=1e-12)
+
+
+def test_without_data_among_them_each_toy_has_the_statistic_of_its_own_split() -> None:
+    scores, u, _ = split_scores()
+    which = [2, 0, 1, 1, 0, 2]
+    rotated = scores.rotate(ARRAYS.put(u), which)
+    by_split = scores.by_split(rotated, 0.01)
+    np.testing.assert_array_equal(scores.statistic(rotated, 0.01), by_split[which, np.arange(6)])
+    assert np.count_nonzero(~np.isnan(by_split)) == 6
+
+
+def test_no_coefficients_are_made_where_nobody_asks_for_them() -> None:
+    scores, u, which = split_scores()
+    rotated = scores.rotate(ARRAYS.put(u), which)
+    none = scores.solution(rotated, 0.01, kept=0)
+    assert none.coefficients.shape == (8, 0)
+    np.testing.assert_array_equal(none.statistic, scores.solution(rotated, 0.01).statistic)
+
+
+def test_one_split_alone_is_the_definition() -> None:
+    """q = sum (2 - h) u^2 / (N(0) (s + rho)) with h = s / (s + rho)."""
+    values = np.array([0.5, 0.1, 0.001])
+    moments = Moments(np.zeros(3), np.diag(values))
+    score, u, rho = Score(moments.eigenbasis, EXPECTED, ARRAYS), np.array([[3.0], [-2.0], [0.5]]), 0.02
+    h = values / (values + rho)
+    truth = ((2 - h) * u[:, 0] ** 2 / (EXPECTED * (values + rho))).sum()
+    assert score.statistic(score.rotate(ARRAYS.put(u)), rho) == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("memory", [10**8, 1_500_000], ids=["stored", "streamed"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_weighted_difference_is_data_less_reference(memory: int, weighted: bool, rng: np.random.Generator) -> None:
+    events = shaped(2, 20_000)
+    basis = choose_pivots(events[:60], GaussianKernel(1.5), trace_error=1e-3, max_rank=10, rng=rng)
+    features = make_features(events, basis, precision="double", memory=memory, arrays=ARRAYS)
+    assert features.storage == ("stored" if memory > 10**7 else "streamed")
+    roles = rng.choice([0, REFERENCE, DATA], (20_000, 3), p=[0.1, 0.8, 0.1]).astype(np.int8)
+    weights = rng.uniform(0.5, 2.0, 20_000) if weighted else None
+    found = weighted_difference(features, Weightings.of(roles, expected=EXPECTED, weights=weights))
+    phi, c = basis.features(events), np.ones(20_000) if weights is None else weights
+    for b in range(3):
+        data, reference = roles[:, b] == DATA, roles[:, b] == REFERENCE
+        truth = phi[data].sum(axis=0) - EXPECTED * np.average(phi[reference], axis=0, weights=c[reference])
+        np.testing.assert_allclose(ARRAYS.get(found)[:, b], truth, rtol=1e-7, atol=1e-6)
 
 
 def test_fit_ratio_by_score_is_close_to_one_newton_step() -> None:

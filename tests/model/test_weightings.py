@@ -17,6 +17,12 @@ def test_its_reference_is_what_the_data_and_the_left_out_leave() -> None:
     assert DRAW.reference_size == np.count_nonzero(DRAW.roles() == REFERENCE) == 3
 
 
+def test_its_data_are_as_many_events_as_their_rows_hold() -> None:
+    assert DRAW.data_size == 2
+    bunched = Draw(rows=7, reference=5, data=DRAW.data, left_out=DRAW.left_out, sizes=np.array([5, 5, 5, 1, 1, 9, 40]))
+    assert bunched.data_size == 45
+
+
 def test_several_draws_are_columns() -> None:
     other = Draw(rows=7, reference=5, data=np.array([5]), left_out=np.array([], dtype=np.intp))
     roles = roles_of([DRAW, other])

@@ -10,8 +10,10 @@ from scipy import stats
 from lanner.errors import ConvergenceWarning, InputError, ReachWarning
 from lanner.events import Sample
 from lanner.inference.multiscale import Ladder
+from lanner.inference.resampling import DATA_DRAWS
 from lanner.inference.sequential import Stopping
-from lanner.run.evaluate import REFERENCE_SUBSAMPLES, Combiner, Evaluation
+from lanner.inference.terms import LocalTerm
+from lanner.run.evaluate import Combiner, Evaluation
 from lanner.run.prepare import plan_search
 from lanner.run.toy_maker import ToyRun
 from lanner.settings import FitSettings
@@ -36,6 +38,8 @@ def toys(width: float | None = None, number: int = 90) -> ToyRun:
 
 
 SCALES = len(ladder().scales)
+WIDTHS = len({plan.width for plan in ladder().plans})
+TERMS = 1 + 2 * WIDTHS  # the number of events; at each width the largest local excess, and events out of reach
 
 
 def test_a_single_scale_needs_no_toys_to_be_comparable() -> None:
@@ -62,7 +66,7 @@ def test_toys_that_make_scales_comparable_are_not_counted() -> None:
 
 def test_the_result_is_that_of_the_first_subsample_and_the_most_significant_scale() -> None:
     evaluation = Evaluation(ladder(), "harmonic")
-    assert evaluation.statistics.shape == (SCALES + 5, REFERENCE_SUBSAMPLES)  # with a count, and a reach of each width
+    assert evaluation.statistics.shape == (SCALES + TERMS, DATA_DRAWS)
     result = evaluation.result(toys(), 30)
     combiner = Combiner.of(ladder(), "harmonic", toys(), 30)
     assert result.statistic == combiner.statistic(evaluation.statistics)[0]
@@ -84,10 +88,14 @@ def test_terms_are_counted_like_scales_and_are_no_scale_to_show() -> None:
     assert combined is not None
     assert len(combined.scales) == SCALES
     assert [t.label for t in combined.terms] == [t.label for t in ladder().terms]
-    assert [t.width for t in combined.terms] == [None, *(t.width for t in ladder().reach())]
+    widths = [t.width for t in ladder().reach()]
+    assert [t.width for t in combined.terms] == [None, *widths, *widths]
     for k, term in enumerate(combined.terms, start=SCALES):
         assert term.statistic == evaluation.statistics[k, 0]
-        assert term.local_p == pytest.approx(np.exp(-term.statistic))
+        if isinstance(ladder().terms[k - SCALES], LocalTerm):
+            assert 0 < term.local_p <= 1  # toys tell what the largest of many is worth
+        else:
+            assert term.local_p == pytest.approx(np.exp(-term.statistic))
         assert term.exceedances == np.count_nonzero(toys().statistics[k, 30:] >= term.statistic)
         assert term.toys == 60
         assert term.local_z >= -1e-9
@@ -151,7 +159,7 @@ def test_data_out_of_reach_are_told_at_the_width_where_they_are_most_surprising(
     assert found is not None
     assert {100, 101, 102} <= set(found.rows)
     assert found.surprising
-    log_p = {t.width: t.log_p(np.array([t.residuals[3000:].sum()]))[0] for t in several.reach()}
+    log_p = {t.width: t.log_p(np.array([t.of_data.sum()]))[0] for t in several.reach()}
     assert found.width == min(log_p, key=log_p.__getitem__)
 
 

@@ -129,6 +129,16 @@ def worker_threads() -> Iterator[int]:
 
 
 @contextmanager
+def blas_threads_if(worth_it: bool) -> Iterator[None]:
+    """One thread for BLAS where matrices are small: beside other work, several wait for each other far too long."""
+    if worth_it:
+        yield
+        return
+    with worker_threads():
+        yield
+
+
+@contextmanager
 def threads_if(worth_it: bool) -> Iterator[None]:
     """One thread for OpenMP (scikit-learn, torch) where there is little to do: several would wait for each other."""
     if worth_it:

@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
+from lanner._util.progress import begin, shown
 from lanner.cli.comparing import compare
 from lanner.cli.options import FIT, SAMPLES, UNTIL, WORKERS, common_flags, configured, flags, moved_flags, refuse_idle
 from lanner.cli.paper import example, generate, reproduce, run_suite
-from lanner.cli.terminal import plain_errors, progress_bars
+from lanner.cli.terminal import plain_errors
 
 
 class _InOrder(click.Group):
@@ -41,18 +42,19 @@ main.add_command(generate)
 def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Choose width, penalty and number of centres from the reference alone."""
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.cli.config import write_config
-        from lanner.cli.jobs import expected_of, read_reference
-
         config = configured(config_file, given, needed=("reference", "expected"))
-        reference = read_reference(config).sample
-        with progress_bars(quiet=quiet) as progress:
+        with shown(not quiet) as told:
+            import lanner
+            from lanner.cli.config import write_config
+            from lanner.cli.jobs import expected_of, read_reference
+
+            begin(told, "reading the reference")
+            reference = read_reference(config).sample
             tuning = lanner.tune(
                 reference,
                 expected=expected_of(config),
                 memory=config.memory,
-                progress=progress,
+                progress=told,
                 **config.fit_keywords(),
             )
         click.echo(json.dumps(tuning.to_dict()) if as_json else str(tuning))
@@ -72,16 +74,17 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
 def calibrate(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Make and keep the null toys of a reference, to apply to data later."""
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.cli.config import executor_chosen
-        from lanner.cli.jobs import expected_of, read_reference
-
         config = configured(config_file, given, needed=("reference", "expected", "output"))
-        expected = expected_of(config)
-        if expected is None:
-            raise lanner.errors.InputError("a calibration needs a number: give --expected N")
-        assert config.output is not None
-        with progress_bars(quiet=quiet) as progress:
+        with shown(not quiet) as told:
+            import lanner
+            from lanner.cli.config import executor_chosen
+            from lanner.cli.jobs import expected_of, read_reference
+
+            expected = expected_of(config)
+            if expected is None:
+                raise lanner.errors.InputError("a calibration needs a number: give --expected N")
+            assert config.output is not None
+            begin(told, "reading the reference")
             made = lanner.calibrate(
                 read_reference(config).sample,
                 expected=expected,
@@ -90,7 +93,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **given: Any)
                 memory=config.memory,
                 executor=executor_chosen(config),
                 device=config.device,
-                progress=progress,
+                progress=told,
                 **config.fit_keywords(),
             )
         scales = [
@@ -112,16 +115,19 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **given: Any)
 def search(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Test whether the data follow the reference, and report where they do not."""
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.cli.config import executor_chosen
-        from lanner.cli.jobs import Files, check_folder, expected_of, finish, read_like, read_reference
-
         config = configured(config_file, given, needed=("reference", "data", "expected", "output"))
         refuse_idle(given, config)
-        reference = read_reference(config)
-        files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
-        check_folder(Path(config.output or "."), files.data)
-        with progress_bars(quiet=quiet) as progress:
+        assert config.output is not None
+        with shown(not quiet) as told:
+            import lanner
+            from lanner.cli.config import executor_chosen
+            from lanner.cli.jobs import Files, check_folder, expected_of, finish, read_like, read_reference
+
+            begin(told, "reading the reference")
+            reference = read_reference(config)
+            begin(told, "reading the data")
+            files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
+            check_folder(Path(config.output), files.data)
             result = lanner.search(
                 files.reference.sample,
                 files.data.sample,
@@ -133,11 +139,11 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **given: Any) ->
                 memory=config.memory,
                 executor=executor_chosen(config),
                 device=config.device,
-                progress=progress,
+                progress=told,
                 **config.fit_keywords(),
             )
-        assert config.output is not None
-        result, report = finish(result, config, files, Path(config.output))
+            begin(told, "writing the report")
+            result, report = finish(result, config, files, Path(config.output))
         click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
 
 
@@ -148,23 +154,28 @@ def search(config_file: str | None, as_json: bool, quiet: bool, **given: Any) ->
 def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
     """Test data against a calibration that was kept."""
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.cli.jobs import Files, check_folder, finish, read_like, reference_of
-
         config = configured(config_file, given, needed=("data",))
-        kept = lanner.load_calibration(calibration)
-        data = read_like(config, config.data, kept.plan.names, "data")
-        expected = None if config.expected is None else float(config.expected)
-        result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
-        if config.output:
-            folder = Path(config.output)
-            check_folder(folder, data)
-            reference = reference_of(kept, config)
-            config = replace(config, reference=(str(Path(calibration) / "reference.npz"),))
-            result, report = finish(result, config, Files(reference, data), folder)
-            click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
-        else:
-            click.echo(result.to_json() if as_json else str(result))
+        with shown(not quiet) as told:
+            import lanner
+            from lanner.cli.jobs import Files, check_folder, finish, read_like, reference_of
+
+            begin(told, "reading the calibration")
+            kept = lanner.load_calibration(calibration)
+            begin(told, "reading the data")
+            data = read_like(config, config.data, kept.plan.names, "data")
+            expected = None if config.expected is None else float(config.expected)
+            begin(told, "applying the calibration")
+            result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
+            written = ""
+            if config.output:
+                begin(told, "writing the report")
+                folder = Path(config.output)
+                check_folder(folder, data)
+                reference = reference_of(kept, config)
+                config = replace(config, reference=(str(Path(calibration) / "reference.npz"),))
+                result, report = finish(result, config, Files(reference, data), folder)
+                written = f"\nreport: {report}"
+        click.echo(result.to_json() if as_json else f"{result}{written}")
 
 
 @main.command()
@@ -186,14 +197,18 @@ def inspect(
 ) -> None:
     """Show where the data of a finished search depart from the reference."""
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.cli.jobs import describe, reopen
-        from lanner.report.plots.figures import write_figures
+        with shown(not quiet) as told:
+            import lanner
+            from lanner.cli.jobs import describe, reopen
+            from lanner.report.plots.figures import write_figures
 
-        result = lanner.load_result(folder)
-        _, files = reopen(Path(folder), result, extra=extra, **moved)
-        found = describe(result, files, variables=variables or None)
-        written = write_figures(result, found, Path(figures or Path(folder) / "figures"))
+            begin(told, "reading the samples")
+            result = lanner.load_result(folder)
+            _, files = reopen(Path(folder), result, extra=extra, **moved)
+            begin(told, "looking for departures")
+            found = describe(result, files, variables=variables or None)
+            begin(told, "drawing the figures")
+            written = write_figures(result, found, Path(figures or Path(folder) / "figures"))
         click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
         click.echo(f"figures: {', '.join(map(str, written))}", err=as_json)
 
@@ -210,14 +225,17 @@ def report(
 ) -> None:
     """Write the report of a finished search again."""
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.cli.jobs import describe, reopen
+        with shown(not quiet) as told:
+            import lanner
+            from lanner.cli.jobs import describe, reopen
 
-        result = lanner.load_result(folder)
-        _, files = reopen(Path(folder), result, extra=extra, **moved)
-        path = lanner.write_report(
-            result, output or Path(folder) / "report.html", characterisation=describe(result, files), title=title
-        )
+            begin(told, "reading the samples")
+            result = lanner.load_result(folder)
+            _, files = reopen(Path(folder), result, extra=extra, **moved)
+            begin(told, "writing the report")
+            path = lanner.write_report(
+                result, output or Path(folder) / "report.html", characterisation=describe(result, files), title=title
+            )
         click.echo(f"report: {path}")
 
 
@@ -236,18 +254,19 @@ def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None
         run_suite(suite, configured(config_file, given), as_json=as_json, quiet=quiet)
         return
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner._util.files import write_atomically
-        from lanner.cli.config import executor_chosen
-        from lanner.cli.jobs import expected_of, read_like, read_reference
-
         config = configured(config_file, given, needed=("reference", "signal", "expected", "signal_events"))
-        reference = read_reference(config)
-        expected = expected_of(config)
-        if expected is None:
-            raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
-        assert config.signal_events is not None
-        with progress_bars(quiet=quiet) as progress:
+        with shown(not quiet) as told:
+            import lanner
+            from lanner._util.files import write_atomically
+            from lanner.cli.config import executor_chosen
+            from lanner.cli.jobs import expected_of, read_like, read_reference
+
+            begin(told, "reading the samples")
+            reference = read_reference(config)
+            expected = expected_of(config)
+            if expected is None:
+                raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
+            assert config.signal_events is not None
             found = lanner.power(
                 reference.sample,
                 read_like(config, config.signal, reference.sample.names, "signal").sample,
@@ -260,7 +279,7 @@ def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None
                 memory=config.memory,
                 executor=executor_chosen(config),
                 device=config.device,
-                progress=progress,
+                progress=told,
                 **config.fit_keywords(),
             )
         text = json.dumps(found.to_dict(), indent=1)

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from lanner._util.progress import begin, shown
 from lanner.cli.options import NETWORK, SAMPLES, common_flags, configured, flags, numbers_given, suite_seed
-from lanner.cli.terminal import plain_errors, progress_bars
+from lanner.cli.terminal import plain_errors
 from lanner.settings import RunSettings
 
 
@@ -67,8 +68,8 @@ def compare(
             raise click.UsageError("--signals and --share are those of a suite: give --suite")
         if suite is not None and any(x is not None for x in of_a_run):
             raise click.UsageError("a suite has its own reference and signals: leave --reference and the like out")
-        with progress_bars(quiet=quiet) as progress:
-            found = _suite(suite, signals, share, config, progress) if suite else _files(config, progress)
+        with shown(not quiet) as told:
+            found = _suite(suite, signals, share, config, told) if suite else _files(config, told)
         click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
         if config.output and not as_json:
             click.echo(f"table and figure: {Path(config.output) / 'compare.md'}, {Path(config.output) / 'compare.png'}")
@@ -87,6 +88,7 @@ def _files(config: RunSettings, progress: Any) -> Any:
     import lanner
     from lanner.cli.jobs import expected_of, read_like, read_reference
 
+    begin(progress, "reading the samples")
     reference = read_reference(config)
     samples: dict[str, Any] = {
         name: read_like(config, given, reference.sample.names, name).sample

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from lanner._util.progress import shown
 from lanner.cli.config import executor_chosen
 from lanner.cli.options import WORKERS, numbers_given, suite_seed
-from lanner.cli.terminal import plain_errors, progress_bars
+from lanner.cli.terminal import plain_errors
 from lanner.settings import RunSettings
 
 EXPERIMENTS = ("one-dimensional", "dimuon", "susy", "higgs")
@@ -80,8 +81,8 @@ def generate(
                 raise click.UsageError("the 1-D example has no cuts and no energy")
             columns = module.generate(**settings)
         else:
-            with progress_bars(quiet=quiet) as progress:
-                columns = module.generate(processes=processes, progress=progress, **settings)
+            with shown(not quiet) as told:
+                columns = module.generate(processes=processes, progress=told, **settings)
             note["settings"] = module.settings(
                 settings["signal"] or "background", **{k: v for k, v in settings.items() if k in ("cuts", "energy")}
             )
@@ -145,8 +146,8 @@ def reproduce(
         options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
         if samples is not None:
             options["folder"] = Path(samples)
-        with progress_bars(quiet=quiet) as progress:
-            found = lanner.reproduce(name, library=Library(name, **options), progress=progress, **settings)
+        with shown(not quiet) as told:
+            found = lanner.reproduce(name, library=Library(name, **options), progress=told, **settings)
         click.echo(f"{found}\nresults: {found.page}")
 
 
@@ -158,7 +159,7 @@ def run_suite(name: str, config: RunSettings, *, as_json: bool, quiet: bool) -> 
         idle = sorted(config.given - _OF_A_SUITE)
         if idle:
             raise click.UsageError(f"a suite has its own samples and tests: leave out {', '.join(idle)}")
-        with progress_bars(quiet=quiet) as progress:
+        with shown(not quiet) as told:
             found = lanner.power_suite(
                 name,
                 output=config.output,
@@ -166,7 +167,7 @@ def run_suite(name: str, config: RunSettings, *, as_json: bool, quiet: bool) -> 
                 executor=executor_chosen(config),
                 device=config.device,
                 seed=suite_seed(config),
-                progress=progress,
+                progress=told,
                 **numbers_given(config),
             )
         click.echo(json.dumps(found.to_dict()) if as_json else str(found))

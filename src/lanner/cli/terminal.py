@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: progress and warnings on stderr, results on stdout."""
+"""What a person at a terminal sees: warnings and errors in the words of the command line, on stderr."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from lanner.errors import LannerError, LannerWarning
 from lanner.settings import DECLARED
-
-if TYPE_CHECKING:
-    from lanner.typing import Progress
 
 _IN_PYTHON = re.compile(rf"\b({'|'.join(DECLARED)})=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s,;:)]*)")
 
@@ -35,43 +32,6 @@ def in_flags(text: str) -> str:
         return f"--{name.replace('_', '-')} {value}".rstrip()
 
     return _IN_PYTHON.sub(flag, text)
-
-
-@contextmanager
-def progress_bars(*, quiet: bool) -> Iterator[Progress | None]:
-    """A bar with the time left on stderr for each kind of work; none where quiet, or stderr is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-        preparing = bar.add_task("preparing", total=None)
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                bar.update(preparing, visible=False)
-                tasks[stage] = bar.add_task(stage, total=total)
-            bar.update(tasks[stage], completed=done, total=total)
-
-        yield tell
 
 
 @contextmanager

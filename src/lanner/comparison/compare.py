@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lanner._util.files import write_atomically
-from lanner._util.progress import as_progress
+from lanner._util.progress import begin, shown
 from lanner.comparison.common_scale import NullOfTest, found_of
 from lanner.comparison.protocol import Test
 from lanner.comparison.registry import DEFAULT, SUPERVISED, named_tests
@@ -60,7 +60,7 @@ def compare(
     seed: int = 0,
     output: PathLike | None = None,
     memory: float | str | None = None,
-    progress: Callable[..., None] | None = None,
+    progress: Callable[..., None] | bool | None = None,
 ) -> Comparison:
     """Set several tests against a signal, or against data, on the same toys.
 
@@ -98,8 +98,9 @@ def compare(
         A folder for all toys, compare.json, compare.md and compare.png; interrupted, the same call goes on.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
-    progress : callable, optional
-        Called with what is being done, how much of it is done and how much there is.
+    progress : callable or bool, optional
+        True shows how far the work is, False does not; a function is called with what is being done, how much of it is
+        done and how much there is. Default: shown at a terminal and in a notebook.
 
     Returns
     -------
@@ -126,33 +127,35 @@ def compare(
     settings = shared_settings(
         scaling=scaling, missing=missing, periodic=periodic, reference_size=reference_size, seed=seed
     )
-    folder, told = None if output is None else Path(output), as_progress(progress)
+    folder = None if output is None else Path(output)
     if (signal is None) == (data is None):
         raise InputError("give either a signal to inject or data to test")
-    if data is not None:
-        result = _compare_data(
-            reference, data, expected=expected, tests=tests, toys=toys, settings=settings, output=folder,
-            memory=memory, progress=told,
-        )  # fmt: skip
-    else:
-        if expected is None:
-            raise InputError("what a test finds of a signal depends on a number of events: give expected=")
-        means = checked("signal_events", [] if signal_events is None else signal_events)
-        if not means or not min(means) > 0:
-            raise InputError(f"signal_events={signal_events!r}: give the mean numbers of signal events to inject")
-        sample = checked_sample(signal, "signal", 1)
-        result = compare_signals(
-            reference,
-            [Signal("signal", sample, mean, alone) for mean in means],
-            expected=check_expected(expected),
-            tests=tests,
-            toys=toys,
-            experiments=experiments,
-            settings=settings,
-            output=folder,
-            memory=memory,
-            progress=told,
-        )
+    with shown(progress) as told:
+        begin(told, "planning")
+        if data is not None:
+            result = _compare_data(
+                reference, data, expected=expected, tests=tests, toys=toys, settings=settings, output=folder,
+                memory=memory, progress=told,
+            )  # fmt: skip
+        else:
+            if expected is None:
+                raise InputError("what a test finds of a signal depends on a number of events: give expected=")
+            means = checked("signal_events", [] if signal_events is None else signal_events)
+            if not means or not min(means) > 0:
+                raise InputError(f"signal_events={signal_events!r}: give the mean numbers of signal events to inject")
+            sample = checked_sample(signal, "signal", 1)
+            result = compare_signals(
+                reference,
+                [Signal("signal", sample, mean, alone) for mean in means],
+                expected=check_expected(expected),
+                tests=tests,
+                toys=toys,
+                experiments=experiments,
+                settings=settings,
+                output=folder,
+                memory=memory,
+                progress=told,
+            )
     if folder is not None:
         write_comparison(result, folder, "compare")
     return result
@@ -210,15 +213,17 @@ def compare_signals(
     pool, rows = pool_of_signals(reference, signals, expected=expected, settings=settings, memory=memory)
     check_sizes(pool.plan, pool.reference)
     made = []
-    for test in named_tests(tests):
+    chosen = named_tests(tests)
+    for k, test in enumerate(chosen):
+        told = _of_test(progress, k, len(chosen))
         if isinstance(test, str):  # supervised: one for each signal
             ideal = [
-                judge_signals(_runner(_ideal(s, pool, r), pool, output, progress), [s], [r], toys, experiments)
+                judge_signals(_runner(_ideal(s, pool, r), pool, output, told), [s], [r], toys, experiments)
                 for s, r in zip(signals, rows, strict=True)
             ]
             made.append(_merged(ideal))
         else:
-            made.append(judge_signals(_runner(test, pool, output, progress), signals, rows, toys, experiments))
+            made.append(judge_signals(_runner(test, pool, output, told), signals, rows, toys, experiments))
     return Comparison(tuple(made), experiments)
 
 
@@ -258,7 +263,11 @@ def _compare_data(
     chosen = [t for t in named_tests(tests) if not isinstance(t, str | Supervised)]
     if not chosen:
         raise InputError("a supervised test learns from a signal: give one, or choose other tests")
-    return Comparison(tuple(_judge_data(_runner(test, pool, output, progress), toys) for test in chosen), 0)
+    found = [
+        _judge_data(_runner(test, pool, output, _of_test(progress, k, len(chosen))), toys)
+        for k, test in enumerate(chosen)
+    ]
+    return Comparison(tuple(found), 0)
 
 
 def _judge_data(runner: TestRunner, toys: int) -> Row:
@@ -293,7 +302,15 @@ def _combiner(runner: TestRunner, made: ToyRun) -> Combiner:
     return Combiner(None, 0) if len(made.statistics) == 1 else runner.prepared.test.combiner(made)
 
 
+def _of_test(progress: Progress | None, k: int, tests: int) -> Progress | None:
+    """Progress with the number of the test that it is about."""
+    if progress is None or tests == 1:
+        return progress
+    return lambda what, done, total: progress(f"test {k + 1} of {tests}: {what}", done, total)
+
+
 def _runner(test: Test, pool: ToyPool, folder: Path | None, progress: Progress | None) -> TestRunner:
+    begin(progress, f"{test.name}, preparing")
     return TestRunner(test, pool, None if folder is None else folder / test.name, progress=progress)
 
 

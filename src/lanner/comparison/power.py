@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from lanner._util.progress import as_progress, named, part_of
+from lanner._util.progress import begin, shown
 from lanner._util.text import at_most, text_table
 from lanner.comparison.runner import TestRunner
 from lanner.comparison.table import LEVELS as SHOWN
@@ -20,6 +20,7 @@ from lanner.comparison.toy_pool import NullToys, SignalToys, ToyKind, ToyPool
 from lanner.errors import InputError
 from lanner.inference.null import Null
 from lanner.inference.plan import Plan, needs_trials
+from lanner.inference.sequential import AUTO
 from lanner.inference.significance import empirical_z
 from lanner.model.backend import arrays_on
 from lanner.model.fit import check_expected
@@ -185,6 +186,7 @@ def search_runner(
         memory=memory,
         device=device,
         progress=progress,
+        in_bunches=True,
     )
     check_sizes(pool.plan, pool.reference)
     decided = settings
@@ -200,7 +202,7 @@ def power(
     *,
     expected: float,
     signal_events: Sequence[float],
-    toys: int | None = None,
+    toys: int | str = AUTO,
     experiments: int = 100,
     alone: bool = False,
     label: str = "signal",
@@ -208,7 +210,7 @@ def power(
     memory: float | str | None = None,
     executor: Executor | str = "local",
     device: str = "cpu",
-    progress: Callable[..., None] | None = None,
+    progress: Callable[..., None] | bool | None = None,
     **settings: Unpack[FitKeywords],
 ) -> Power:
     """Inject a signal into toy data at several strengths and see what a search would find.
@@ -227,8 +229,8 @@ def power(
         N(0), the number of data events that the reference predicts.
     signal_events : sequence of float
         Mean numbers of signal events to try.
-    toys : int, optional
-        How many null toys. Default: 300, or 1000 of the score statistic.
+    toys : int or "auto", default "auto"
+        How many null toys. "auto" makes 1000 of the score statistic, and 300 of fits.
     experiments : int, default 100
         Toy data sets per strength.
     alone : bool, default False
@@ -243,8 +245,9 @@ def power(
         Who makes the toys; see `search`.
     device : str, default "cpu"
         Where features are kept and multiplied; see `search`.
-    progress : callable, optional
-        Called with what is being done, how much of it is done and how much there is.
+    progress : callable or bool, optional
+        True shows how far the work is, False does not; a function is called with what is being done, how much of it is
+        done and how much there is. Default: shown at a terminal and in a notebook.
     <the settings of a fit>
 
     Returns
@@ -266,40 +269,52 @@ def power(
     >>> found.strengths[0].band("empirical")[1] > 1
     True
     """
-    told = as_progress(progress)
-    runner = search_runner(
-        reference,
-        signal,
-        expected=expected,
-        settings=settings,
-        output=None if output is None else Path(output),
-        memory=memory,
-        executor=executor,
-        device=device,
-        progress=told,
-    )
-    assert runner.pool.other is not None
-    check_strengths(signal_events, len(runner.pool.other))
-    number = default_toys(runner.pool.plan) if toys is None else checked("toys", toys)
-    experiments = checked("experiments", experiments)
-    work = number + experiments * len(signal_events)
-
-    def counted(before: int) -> None:
-        runner.progress = named(part_of(told, before, work), "toys and experiments")
-
-    with runner:
-        counted(0)
-        made = runner.toys("null", number, NullToys())
-        ready = runner.prepared.test
-        assert isinstance(ready, PreparedKernel)
-        combiner = ready.combiner(made)
-        null = combiner.null(ready.ladder, made)
-        strengths = []
-        for k, mean in enumerate(signal_events):
-            counted(number + k * experiments)
-            found = runner.toys(f"{label}-{mean:g}", experiments, SignalToys(mean, alone))
-            strengths.append(_judged(mean, combiner.statistic(found.statistics), null))
+    with shown(progress) as told:
+        begin(told, "planning")
+        runner = search_runner(
+            reference,
+            signal,
+            expected=expected,
+            settings=settings,
+            output=None if output is None else Path(output),
+            memory=memory,
+            executor=executor,
+            device=device,
+            progress=told,
+        )
+        assert runner.pool.other is not None
+        check_strengths(signal_events, len(runner.pool.other))
+        number = checked("toys", toys)
+        number = default_toys(runner.pool.plan) if number == AUTO else number
+        experiments = checked("experiments", experiments)
+        work = number + experiments * len(signal_events)
+        with runner:
+            runner.progress = _counted(told, 0, work)
+            made = runner.toys("null", number, NullToys())
+            ready = runner.prepared.test
+            assert isinstance(ready, PreparedKernel)
+            combiner = ready.combiner(made)
+            null = combiner.null(ready.ladder, made)
+            strengths = []
+            for k, mean in enumerate(signal_events):
+                runner.progress = _counted(told, number + k * experiments, work)
+                found = runner.toys(f"{label}-{mean:g}", experiments, SignalToys(mean, alone))
+                strengths.append(_judged(mean, combiner.statistic(found.statistics), null))
     return Power(null, tuple(strengths))
+
+
+def _counted(progress: Progress | None, before: int, work: int) -> Progress | None:
+    """Progress of a runner whose toys are a part of all toys and experiments; its preparation is none of them."""
+    if progress is None:
+        return None
+
+    def told(what: str, done: int, total: int) -> None:
+        if what.endswith("preparing"):
+            progress("preparing", done, total)
+        else:
+            progress("toys and experiments", before + done, work)
+
+    return told
 
 
 def _judged(mean: float, t: Array, null: Null) -> Strength:

@@ -43,7 +43,7 @@ class _TestRecipe:
     folder: Path | None = None
     progress: Progress | None = None
 
-    def prepare(self, memory: int) -> ReadyTest:
+    def prepare(self, memory: int, progress: Progress | None = None) -> ReadyTest:
         pool = replace(self.pool, memory=memory)
         return ReadyTest(self.test.prepare(pool, self.folder, self.progress), pool.scheme)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from lanner._util.machine import memory_budget
 from lanner.events import Sample, match_columns
-from lanner.inference.experiment import reference_scheme
 from lanner.inference.plan import Plan
 from lanner.inference.resampling import ReferenceScheme
+from lanner.inference.score_experiment import scheme_of
 from lanner.model.fit import MIN_REFERENCE
 from lanner.model.weightings import Draw
 from lanner.run.prepare import checked_sample, plan_search
@@ -45,8 +45,12 @@ class ToyPool:
         memory: float | str | None = None,
         device: str = "cpu",
         progress: Progress | None = None,
+        in_bunches: bool = False,
     ) -> ToyPool:
-        """Check the samples and decide on sizes. Without an expected number the data's is taken as fixed."""
+        """Check the samples and decide on sizes. Without an expected number the data's is taken as fixed.
+
+        Toys `in_bunches` are for tests that are sums over events, and cost them less; others need single events.
+        """
         reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
         if other is not None:
             other = match_columns(reference, checked_sample(other, label, 1), labels=("reference", label))
@@ -59,8 +63,10 @@ class ToyPool:
             memory=budget,
             progress=progress,
         )
-        plan = replace(plan, centers_barred=True)  # for tests that fit
-        scheme = reference_scheme(plan, reference, 0 if other is None else len(other))
+        if not in_bunches or plan.statistic != "score":
+            plan = replace(plan, centers_barred=True, bunch=1)  # for tests that fit
+        scheme = scheme_of(plan, reference, other, as_one=False)
+        assert isinstance(scheme, ReferenceScheme)
         return cls(reference, other, plan, scheme, budget, device)
 
     @property

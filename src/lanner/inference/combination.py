@@ -40,6 +40,7 @@ MIN_MAP_TOYS = 20  # toys, for a mean and a spread that mean anything
 # map crowds out the others (measured in 1-D: up to 0.2 sigma); from 2000 on little more is gained.
 MOST_MAP_TOYS = 5000
 _MAP_SHARE = 1 / 3
+AUTO_MAP_TOYS = 2000  # where toys are made until the answer is known
 _LAW_TOYS = 100  # toys that the skewness of the analytic null is worth
 _SKEWNESS = (0.02, 6.0)  # of maps: from all but a Gaussian to a tail far heavier than an exponential's
 

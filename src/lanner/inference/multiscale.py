@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
+from lanner._util.machine import blas_threads_if
 from lanner.errors import InputError
 from lanner.events import Sample
+from lanner.inference.analytic import LawMoments
 from lanner.inference.experiment import Experiment, GeneratedToy
+from lanner.inference.fit_experiment import FitExperiment
 from lanner.inference.plan import EventGenerator, Plan
-from lanner.inference.resampling import ReferenceScheme
-from lanner.inference.terms import CountTerm, ReachTerm
+from lanner.inference.score_experiment import KEPT, ScoreExperiment, scheme_of
+from lanner.inference.terms import GUMBEL, CountTerm, LocalTerm, ReachTerm, Term
 from lanner.model.backend import NUMPY, Arrays, arrays_on
 from lanner.model.features import residuals_of
 from lanner.model.objective import Solution
 from lanner.model.parallel import in_parallel
-from lanner.model.score import Rotated
 from lanner.model.weightings import DATA, Draw, roles_of
-from lanner.typing import Array, ToysEnded
+from lanner.typing import Array, Progress, ToysEnded
 
 _TOGETHER = 32  # toys drawn together by a thread
 # Toys of fewer events are drawn faster by one thread than by several that wait for the interpreter (measured).
 _MANY = 5000
+_SMALL = 400  # ranks up to which products of a batch of toys take less time than threads take to agree
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +39,9 @@ class Recipe:
     data: Sample | None = None
     make_events: EventGenerator | None = None
     device: str = "cpu"
+    as_one: bool = True  # whether toys take all of the data or none of them; signals they take some of
 
-    def prepare(self, memory: int) -> Ladder:
+    def prepare(self, memory: int, progress: Progress | None = None) -> Ladder:
         """The ladder itself."""
         return Ladder.prepare(
             self.plans,
@@ -46,6 +50,8 @@ class Recipe:
             memory=memory,
             make_events=self.make_events,
             arrays=arrays_on(self.device),
+            as_one=self.as_one,
+            progress=progress,
         )
 
 
@@ -57,7 +63,7 @@ class Ladder:
     """
 
     scales: tuple[Experiment, ...]
-    terms: tuple[CountTerm | ReachTerm, ...] = ()
+    terms: tuple[Term, ...] = ()
 
     @classmethod
     def prepare(
@@ -69,18 +75,39 @@ class Ladder:
         memory: int,
         make_events: EventGenerator | None = None,
         arrays: Arrays = NUMPY,
+        as_one: bool = True,
+        progress: Progress | None = None,
     ) -> Ladder:
         """Prepare every width once: coarse ones, whose features are few, first; the finest takes what is left."""
         if not plans:
             raise InputError("a ladder needs at least one scale")
         prepared: dict[Plan, Experiment] = {}
         left = arrays.budget(memory)
+        scheme = scheme_of(plans[0], reference, data, as_one=as_one) if plans[0].statistic == "score" else None
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))
-        for _, group in groupby(by_width, key=lambda p: p.width):
+        widths = len({p.width for p in plans})
+        for k, (_, group) in enumerate(groupby(by_width, key=lambda p: p.width)):
+            told = _part_told(progress, k, widths)
+            told(0.0)
             # The smallest penalty needs the most of the kernel, so its features serve the others too.
             least, *others = group
-            first = Experiment.prepare(least, reference, data, memory=left, make_events=make_events, arrays=arrays)
-            left -= first.pool.held
+            first: Experiment
+            if scheme is None:
+                first = FitExperiment.prepare(
+                    least, reference, data, memory=left, make_events=make_events, arrays=arrays
+                )
+            else:
+                first = ScoreExperiment.prepare(
+                    least,
+                    reference,
+                    data,
+                    memory=left,
+                    make_events=make_events,
+                    arrays=arrays,
+                    scheme=scheme,
+                    told=told,
+                )
+            left -= first.held
             prepared[least] = first
             for plan in others:
                 prepared[plan] = first.at_penalty(plan)
@@ -97,6 +124,11 @@ class Ladder:
         """The plan of each scale."""
         return tuple(e.plan for e in self.scales)
 
+    def laws(self) -> list[LawMoments | None]:
+        """What is known of each scale's and term's null beforehand; None: it is minus the logarithm of a p-value."""
+        terms = [GUMBEL if isinstance(term, LocalTerm) else None for term in self.terms]
+        return [*(e.analytic_moments() for e in self.scales), *terms]
+
     def batch_size(self, toys: int) -> int:
         """How many toys to fit together within the memory budget."""
         return min(e.batch_size(toys) for e in self.scales)
@@ -104,7 +136,8 @@ class Ladder:
     def fit_toys(self, toys: Sequence[int], progress: ToysEnded | None = None) -> list[Solution]:
         """Null toys by their numbers, at every scale."""
         if self.first.make_events is None:
-            return self.fit(self._draws(toys), progress)
+            # Of several scales nobody asks for the toys' coefficients.
+            return self.fit(self._draws(toys), progress, kept=KEPT if len(self.scales) == 1 else 0)
         made = []
         for i in toys:
             toy = self.first.generate(i)
@@ -119,86 +152,92 @@ class Ladder:
             return [toy(i) for i in toys]
         return in_parallel(toy, toys, together=_TOGETHER)
 
-    def _by_pool(self) -> list[list[Experiment]]:
+    def _by_width(self) -> list[list[Experiment]]:
         """Neighbouring scales that share their features."""
-        return [list(scales) for _, scales in groupby(self.scales, key=lambda e: id(e.pool.features))]
+        return [list(scales) for _, scales in groupby(self.scales, key=lambda e: e.plan.width)]
 
     def _fit_generated(self, toy: GeneratedToy) -> list[Solution]:
         """A generated toy at every scale, and its terms."""
         found: list[Solution] = []
         is_data = toy.weightings.roles[:, 0] == DATA
-        reach = {}
-        for scales in self._by_pool():
+        reach: dict[float, float] = {}
+        local: dict[float, Array | None] = {}
+        for scales in self._by_width():
             first = scales[0]
             features = first.features_of(toy)
             if self.terms:
                 reach[first.plan.width] = float(residuals_of(features)[is_data].sum())
-            if first.plan.statistic == "score":
+            if isinstance(first, ScoreExperiment):
                 rotated = first.rotated(features, toy)
-                found += [e.score(rotated) for e in scales]
+                local[first.plan.width] = rotated.local
+                found += [e.score(rotated) for e in scales if isinstance(e, ScoreExperiment)]
             else:
-                found += [e.fit_generated(toy, features=features) for e in scales]
+                found += [e.fit_generated(toy, features=features) for e in scales if isinstance(e, FitExperiment)]
         for term in self.terms:
+            if isinstance(term, LocalTerm):
+                found.append(_as_solution(self._term(term, (), local)))
+                continue
             value = np.count_nonzero(is_data) if isinstance(term, CountTerm) else reach[term.width]
             found.append(_as_solution(-term.log_p(np.array([value]))))
         return found
 
     def reach(self) -> tuple[ReachTerm, ...]:
         """How far the centres reach, at each width; also of a single scale, whose statistic has no part in it."""
-        return tuple(t for t in self.terms if isinstance(t, ReachTerm)) or (reach_of(self.first),)
+        return tuple(t for t in self.terms if isinstance(t, ReachTerm)) or (self.first.reach(),)
 
     def data_by_split(self) -> Array:
         """The data's statistics by each split of the reference alone, (splits, scales and terms)."""
-        draws, rotated, found = self.first.data_draws(1), {}, []
-        for scale in self.scales:
-            if id(scale.pool) not in rotated:
-                rotated = {id(scale.pool): scale.pool.differences(draws)}
-            found.append(scale.score_by_split(rotated[id(scale.pool)])[:, 0])
-        found += [np.repeat(self._term(term, draws), len(found[0])) for term in self.terms]
+        draws = self.first.data_draws(1)
+        found, local = [], {}
+        for scales in self._by_width():
+            first = scales[0]
+            assert isinstance(first, ScoreExperiment)
+            rotated = first.pool.differences(first.pool.taken(draws))
+            local[first.plan.width] = rotated.local
+            found += [e.score_by_split(rotated)[:, 0] for e in scales if isinstance(e, ScoreExperiment)]
+        found += [np.repeat(self._term(term, draws, local), len(found[0])) for term in self.terms]
         return np.stack(found, axis=1)
 
     def fit_data(self, draws: int) -> list[Solution]:
         """The data with several draws of the reference, at every scale."""
         return self.fit(self.first.data_draws(draws))
 
-    def fit(self, draws: Sequence[Draw], progress: ToysEnded | None = None) -> list[Solution]:
-        """What the draws take from the pool, at every scale."""
+    def fit(self, draws: Sequence[Draw], progress: ToysEnded | None = None, *, kept: int = KEPT) -> list[Solution]:
+        """What the draws take from the pool, at every scale; of scores, coefficients of the first `kept` draws."""
         told = _Shared(progress, len(self.scales))
-        rotated: dict[int, Rotated] = {}
-        roles = None
+        roles, taken = None, None
+        local: dict[float, Array | None] = {}
         found = []
-        for scale in self.scales:
-            if scale.plan.statistic == "score":
-                pool = id(scale.pool)
-                if pool not in rotated:
-                    rotated = {pool: scale.pool.differences(draws)}
-                found.append(scale.score(rotated[pool], told))
+        for scales in self._by_width():
+            first = scales[0]
+            if isinstance(first, ScoreExperiment):
+                taken = first.pool.taken(draws) if taken is None else taken
+                with blas_threads_if(first.basis.rank > _SMALL):
+                    rotated = first.pool.differences(taken)
+                    local[first.plan.width] = rotated.local
+                    found += [e.score(rotated, told, kept=kept) for e in scales if isinstance(e, ScoreExperiment)]
             else:
-                if roles is None:
-                    roles = roles_of(draws)
-                found.append(scale.fit_roles(roles, told))
-        return found + [_as_solution(self._term(term, draws)) for term in self.terms]
+                roles = roles_of(draws) if roles is None else roles
+                found += [e.fit_roles(roles, told) for e in scales if isinstance(e, FitExperiment)]
+        return found + [_as_solution(self._term(term, draws, local)) for term in self.terms]
 
-    def _term(self, term: CountTerm | ReachTerm, draws: Sequence[Draw]) -> Array:
-        """Minus the logarithm of a term's p-value for each draw."""
-        values = np.array([len(d.data) for d in draws]) if isinstance(term, CountTerm) else term.totals(draws)
+    def _term(self, term: Term, draws: Sequence[Draw], local: Mapping[float, Array | None]) -> Array:
+        """Minus the logarithm of a term's p-value for each draw; `local` has the largest excess at each width."""
+        if isinstance(term, LocalTerm):
+            largest = local[term.width]
+            assert largest is not None
+            return largest
+        values = np.array([d.data_size for d in draws]) if isinstance(term, CountTerm) else term.totals(draws)
         return -term.log_p(values)
 
 
-def terms_of(scales: Sequence[Experiment]) -> tuple[CountTerm | ReachTerm, ...]:
-    """What the scales cannot see: the number of events, where it is tested, and those out of reach at each width."""
+def terms_of(scales: Sequence[Experiment]) -> tuple[Term, ...]:
+    """What the scales cannot see: the number of events, where it is tested; at each width single places, and reach."""
     plan = scales[0].plan
     counted = () if plan.fixed is not None else (CountTerm(plan.expected),)
     by_width = {scale.plan.width: scale for scale in scales}
-    return (*counted, *(reach_of(scale) for scale in by_width.values()))
-
-
-def reach_of(scale: Experiment) -> ReachTerm:
-    """How far the centres of a scale reach."""
-    pool, null = scale.pool, np.arange(scale.pool.null_rows)
-    if isinstance(scale.scheme, ReferenceScheme):  # whose centres are never a toy's data
-        null = np.setdiff1d(null, scale.scheme.held_out, assume_unique=True)
-    return ReachTerm.of(scale.plan.width, pool.residuals, null, pool.weights, scale.plan.expected)
+    local = [LocalTerm(width) for width in by_width] if plan.statistic == "score" else []
+    return (*counted, *local, *(scale.reach() for scale in by_width.values()))
 
 
 def _as_solution(statistic: Array) -> Solution:
@@ -211,6 +250,16 @@ def _as_solution(statistic: Array) -> Solution:
         np.zeros(number, dtype=np.int64),
         np.zeros(number),
     )
+
+
+def _part_told(progress: Progress | None, part: int, parts: int) -> Callable[[float], None]:
+    """Tells how much of one width is prepared, as a part of all of them."""
+
+    def tell(done: float) -> None:
+        if progress is not None:
+            progress(f"preparing scale {part + 1} of {parts}", round(100 * (part + done)), 100 * parts)
+
+    return tell
 
 
 class _Shared:

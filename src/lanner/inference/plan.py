@@ -20,6 +20,7 @@ from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import COARSE, deviations_at, ladder_of_widths, penalty_for
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.units import Chosen, learn_units, said_of_units
+from lanner.model.bunches import bunch_size
 from lanner.model.fit import default_centers
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import Loss, loss_by_name, null_curvature
@@ -55,6 +56,7 @@ class Plan(FitSettings):
     units: Scaling
     moment_blocks: int | None = None  # into which the reference is divided for the score's moments
     centers_barred: bool = True  # whether centres are never a toy's data, or then count as if they were none
+    bunch: int = 1  # reference events that a toy takes together (`model/bunches.py`)
     n_hit_or_miss: int | None = None  # weighted reference events from which a toy's data are drawn by hit-or-miss
     chosen: tuple[Chosen, ...] = ()  # settings that were left open
 
@@ -127,7 +129,8 @@ def plan_scales(
     penalties: dict[float, list[float]] = {width: [plan.penalty] for width in widths}
     if settings.penalty is None:
         loss = loss_by_name(plan.loss)
-        sizes = {width: deviations_at(statistic, widths, width) for width in widths}
+        features = len(plan.names)
+        sizes = {width: deviations_at(statistic, widths, width, features=features) for width in widths}
         penalties = {w: [penalty_for(d, events=plan.events_per_fit, loss=loss) for d in sizes[w]] for w in widths}
         if statistic == "score" and settings.trace_error is None:
             plan = replace(plan, trace_error=_basis_tolerance(plan, loss))
@@ -194,6 +197,9 @@ def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, 
     if score_by_reference:
         blocks = _moment_blocks(plan, len(reference))
         plan = replace(plan, moment_blocks=blocks, centers_barred=blocks == 1)
+    relabelled = plan.statistic == "score" and null == "permutation"
+    if relabelled or (score_by_reference and reference.weights is None and not plan.centers_barred):
+        plan = replace(plan, bunch=bunch_size(len(sample), n_expected))
     return plan
 
 

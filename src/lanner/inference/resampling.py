@@ -1,5 +1,7 @@
 """Null toys and the data's own fits as weightings of one pool: who is data, who is reference.
 
+Rows of the pool are events, or bunches of them (`model/bunches.py`), of which a toy takes whole ones.
+
 Toys and data are fitted by exactly the same procedure. Every fit uses the same number of reference events, drawn anew.
 A toy's data and its reference never share an event; the candidate centres are reference in every fit, the data's
 included (a centre among a fit's own data would follow its fluctuations, and barring only some of them would
@@ -18,11 +20,13 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.inference.seeds import Stream, rng_of
+from lanner.model.bunches import Bunches
 from lanner.model.splits import Splits
 from lanner.model.weightings import Draw
 
 # Room that the reference keeps for a toy's data, in standard deviations of its Poisson number: never exceeded.
 _ROOM = 8.0
+DATA_DRAWS = 5  # subsamples of the reference with which the data are judged
 
 
 class Scheme(Protocol):
@@ -49,75 +53,86 @@ def draw_size(expected: float, fixed: int | None, rng: np.random.Generator) -> i
 class ReferenceScheme:
     """The paper's null: a toy's data are reference events, Poisson(expected) of them, or `fixed` for shape only."""
 
-    reference: int  # R, rows of the reference, which come first in the pool
-    data_size: int  # rows of the data, which follow
+    bunches: Bunches  # what the pool's rows are: the reference, then the data
     expected: float
     fixed: int | None
     reference_size: int  # N0 of every fit
-    held_out: NDArray[np.intp]  # candidate centres, which are never a toy's data
+    held_out: NDArray[np.intp]  # rows of candidate centres, which are never a toy's data
     seed: int
+    data_rows: NDArray[np.intp]  # all that is beside the reference: the data, or signals
+    left_out_rows: NDArray[np.intp] | None = None  # what each of the data's draws leaves out, where that is one row
     splits: Splits | None = None  # of the reference, where toys are judged by its moments
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
-        spare = self._spare(size)
-        if self.splits is None:
-            # Of the free events only those are drawn that a toy does not leave where they are.
-            drawn = self._free[rng.choice(len(self._free), size + spare, replace=False)]
-            return self._draw(drawn[:size], drawn[size:])
-        split = i % self.splits.number
-        source = self.splits.free(split)
-        data = source[rng.choice(len(source), size, replace=False)]
-        return self._draw(data, self._others(data, spare, rng), split)
+        split, rows = self._split(i)
+        # Only those rows are drawn that a toy does not leave where they are.
+        if self._leaves_little:
+            return self._draw(*self.bunches.take(rng, rows, size, self._spare(size)), split)
+        data, _ = self.bunches.take(rng, rows, size, 0)
+        others = np.setdiff1d(self._free, data, assume_unique=True)
+        return self._draw(data, self.bunches.take(rng, others, 0, self._spare(size))[1], split)
 
     def data(self, draw: int) -> Draw:  # noqa: D102
+        if self.left_out_rows is not None:
+            return self._draw(self.data_rows, self.left_out_rows[draw : draw + 1])
         rng = rng_of(self.seed, Stream.DATA, draw)
-        rows = np.arange(self.reference, self.reference + self.data_size)
-        left_out = self._free[rng.choice(len(self._free), self._spare(0), replace=False)]
-        return self._draw(rows, left_out)
+        _, left_out = self.bunches.take(rng, self._free, 0, self._spare(0))
+        return self._draw(self.data_rows, left_out)
 
     def with_signal(self, i: int, mean: float, *, alone: bool, rows: range | None = None) -> Draw:
         """A null toy with Poisson(mean) signal events among its data, or as its data.
 
-        The signal's rows of the pool are all that follow the reference, or some of them.
+        The signal's events are all that are beside the reference, or some of them.
         """
-        if rows is None:
-            rows = range(self.reference, self.reference + self.data_size)
+        among = self.data_rows
+        if rows is not None:  # of the events, of which the reference's come first
+            among = among[rows.start - self.bunches.total : rows.stop - self.bunches.total]
         # These toys lie far beyond any number of null toys, so that the two never share one.
         strength = 1 + round(1000 * mean)
         toy = self.toy(10**9 * strength + i)
         rng = rng_of(self.seed, Stream.POWER, strength, i)
-        number = min(int(rng.poisson(mean)), len(rows))
-        signal = rows.start + rng.choice(len(rows), number, replace=False)
+        number = min(int(rng.poisson(mean)), len(among))
+        signal = among[rng.choice(len(among), number, replace=False)]
         if alone:
             return replace(toy, data=signal, left_out=np.concatenate([toy.left_out, toy.data]))
         return replace(toy, data=np.concatenate([toy.data, signal]))
 
     @cached_property
     def _free(self) -> NDArray[np.intp]:
-        free = np.ones(self.reference, dtype=bool)
+        free = np.ones(self.bunches.drawn, dtype=bool)
         free[self.held_out] = False
         return np.flatnonzero(free)
 
+    @cached_property
+    def _leaves_little(self) -> bool:
+        """Whether what a toy leaves out can come from where its data come from: unless its reference is made small."""
+        if self.splits is None:
+            return True
+        room = self.bunches.total - self.reference_size
+        halves = [int(self.bunches.sizes[self.splits.free(k)].sum()) for k in range(self.splits.number)]
+        return room <= min(halves) / 2
+
+    def _split(self, i: int) -> tuple[int | None, NDArray[np.intp]]:
+        """The split that judges toy i, and the rows from which its data come."""
+        if self.splits is None:
+            return None, self._free
+        split = i % self.splits.number
+        return split, self.splits.free(split)
+
     def _spare(self, size: int) -> int:
         """How many free events are neither the data, `size` of them, nor the reference."""
-        needed = self.reference_size - len(self.held_out)
-        spare = len(self._free) - size - needed
-        if needed < 0 or spare < 0:
+        spare = self.bunches.total - size - self.reference_size
+        if self.reference_size < len(self.held_out) or spare < 0:
             raise InputError(
                 f"a toy of {size} data and {self.reference_size} reference events with {len(self.held_out)} centres "
-                f"does not fit into a reference of {self.reference}; use a smaller reference_size"
+                f"does not fit into a reference of {self.bunches.total}; use a smaller reference_size"
             )
         return spare
 
-    def _others(self, taken: NDArray[np.intp], number: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """So many of the free events, none of them taken already."""
-        drawn = self._free[rng.choice(len(self._free), number + len(taken), replace=False)]
-        return drawn[np.isin(drawn, taken, assume_unique=True, invert=True)][:number]
-
     def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp], split: int | None = None) -> Draw:
-        return Draw(self.reference + self.data_size, self.reference, data, left_out, split)
+        return Draw(len(self.bunches), self.bunches.drawn, data, left_out, split, self.bunches.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +149,10 @@ class WeightedReferenceScheme(ReferenceScheme):
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
-        split = None if self.splits is None else i % self.splits.number
-        if self.splits is None or split is None:
-            rows = rng.permutation(self._free)
-            tried, others = rows[: self.n_hit_or_miss], rows[self.n_hit_or_miss :]
-        else:
-            tried = rng.permutation(self.splits.free(split))[: self.n_hit_or_miss]
-            others = self._others(tried, len(self._free) - len(tried), rng)
+        split, rows = self._split(i)
+        tried = rng.permutation(rows)[: self.n_hit_or_miss]
+        others = rng.permutation(self._free)
+        others = others[np.isin(others, tried, assume_unique=True, invert=True)]
         hit = rng.random(len(tried)) < self.weights[tried] / self.weights.max()
         hit &= np.cumsum(hit) <= size
         if np.count_nonzero(hit) < size:
@@ -161,31 +173,36 @@ class PermutationScheme:
     events out of every fit, so that all have equally many.
     """
 
-    reference: int
-    data_size: int
+    bunches: Bunches  # what the pool's rows are: reference and data together
     expected: float
     fixed: int | None
     reference_size: int
     seed: int
+    data_rows: NDArray[np.intp]
+    left_out_rows: NDArray[np.intp] | None = None  # what each of the data's draws leaves out, where that is one row
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
-        rows = self.reference + self.data_size
+        events = self.bunches.total
         size = draw_size(self.expected, self.fixed, rng)
-        spare = rows - size - self.reference_size
+        spare = events - size - self.reference_size
         if spare < 0:
             raise InputError(
-                f"toy {i} of {size} data and {self.reference_size} reference events does not fit into the {rows} events"
-                " of reference and data; test the shape alone (expected=None)"
+                f"toy {i} of {size} data and {self.reference_size} reference events does not fit into the {events} "
+                "events of reference and data; test the shape alone (expected=None)"
             )
-        drawn = rng.choice(rows, size + spare, replace=False)
-        return self._draw(drawn[:size], drawn[size:])
+        return self._draw(*self.bunches.take(rng, np.arange(self.bunches.drawn), size, spare))
 
     def data(self, draw: int) -> Draw:  # noqa: D102
-        rng = rng_of(self.seed, Stream.DATA, draw)
-        left_out = rng.choice(self.reference, self.reference - self.reference_size, replace=False)
-        return self._draw(np.arange(self.reference, self.reference + self.data_size), left_out)
+        if self.left_out_rows is not None:
+            return self._draw(self.data_rows, self.left_out_rows[draw : draw + 1])
+        reference = self.bunches.total - len(self.data_rows)
+        return self._draw(self.data_rows, left_out_of_data(self.seed, draw, reference, reference - self.reference_size))
 
     def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp]) -> Draw:
-        rows = self.reference + self.data_size
-        return Draw(rows, rows, data, left_out)
+        return Draw(len(self.bunches), self.bunches.drawn, data, left_out, None, self.bunches.sizes)
+
+
+def left_out_of_data(seed: int, draw: int, reference: int, number: int) -> NDArray[np.intp]:
+    """The reference events that one of the data's fits leaves out, so that it has as many as a toy's."""
+    return rng_of(seed, Stream.DATA, draw).choice(reference, number, replace=False)

@@ -10,10 +10,10 @@ expected to be of the size
     tau = (c lambda n)^(-1/2)        c = 2 for the logistic loss, 1 for the extended likelihood
 
 before the data are seen. So a penalty is named by the deviations worth looking for, whatever the number of events:
-tau = 0.1 looks for densities that differ by 10 %, which only many events can show, tau = 1.2 for a factor of 3, tau = 2
-for a few events where next to none are expected. With tau = 20 every direction counts by its own fluctuation alone,
-however small its part in the reference; that pays in many dimensions, and only at the coarsest widths, because at fine
-ones single events rule.
+tau = 0.1 looks for densities that differ by 10 %, which only many events can show, tau = 1.2 for a factor of 3. With
+tau = 20 every direction counts by its own fluctuation alone, however small its part in the reference; that pays in more
+than two dimensions, and only at the coarsest widths, because at fine ones single events rule. In one or two dimensions
+the terms beside the scales (`inference/terms.py`) find a few events where next to none are expected.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ LEAST_WIDTHS, LARGEST_RATIO = 4, 3.4  # of neighbouring widths
 _DEPTH = 300.0  # the coarsest width over the finest, at most: ties would make the finest 0
 _ANCHORS, _NEIGHBOURS = 400, 2500  # events by which the occupancy is estimated, and those around them
 # Sizes of f that are looked for: q, which needs no fit, takes several; a fit takes one.
-DEVIATIONS = {"score": (0.1, 0.35, 1.2, 2.0), "likelihood-ratio": (2.0,)}
-ANY_SIZE, COARSEST = 20.0, 2  # of the score, beside them at the coarsest widths
+DEVIATIONS = {"score": (0.1, 0.35, 1.2), "likelihood-ratio": (2.0,)}
+ANY_SIZE, COARSEST, MANY_FEATURES = 20.0, 2, 3  # of the score, beside them at the coarsest widths of so many features
 
 
-def deviations_at(statistic: str, widths: Sequence[float], width: float) -> tuple[float, ...]:
+def deviations_at(statistic: str, widths: Sequence[float], width: float, *, features: int) -> tuple[float, ...]:
     """The sizes of f that are looked for at one of several widths.
 
-    >>> deviations_at("score", [0.1, 0.5, 2.5], 0.5)
-    (0.1, 0.35, 1.2, 2.0, 20.0)
+    >>> deviations_at("score", [0.1, 0.5, 2.5], 0.5, features=4)
+    (0.1, 0.35, 1.2, 20.0)
     """
-    further = (ANY_SIZE,) if statistic == "score" and width in sorted(widths)[-COARSEST:] else ()
-    return DEVIATIONS[statistic] + further
+    many = statistic == "score" and features >= MANY_FEATURES
+    return DEVIATIONS[statistic] + ((ANY_SIZE,) if many and width in sorted(widths)[-COARSEST:] else ())
 
 
 def ladder_of_widths(reference: Rows, expected: float, rng: np.random.Generator) -> list[float]:

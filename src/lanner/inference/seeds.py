@@ -21,6 +21,7 @@ class Stream(IntEnum):
     CALIBRATION = 5
     TUNING = 6
     POWER = 7
+    BUNCHES = 8
 
 
 def rng_of(seed: int, stream: Stream, *place: int) -> np.random.Generator:

@@ -1,9 +1,11 @@
-"""What no kernel scale can see: how many events there are, and events that lie out of reach of the centres.
+"""What no kernel scale can see: how many events there are, a single place, and events out of reach of the centres.
 
-Features vanish far from every centre, so events out there would not even be counted. Two kinds of terms are therefore
+Features vanish far from every centre, so events out there would not even be counted. Three kinds of terms are therefore
 combined with the scales, each with a p-value of its own to begin with, which toys then calibrate with the rest:
 
 - the number of data events, against Poisson(N(0)), on either side;
+- at each width, the largest local excess or deficit around a pivot (`model/local_excess.py`), which a sum over all
+  directions dilutes; by the score statistic only, whose u it is made of;
 - at each width, the sum over the data of the residual g(x) = k(x, x) - |phi(x)|^2, the part of an event that the basis
   cannot represent: 0 among the centres, 1 far from all of them. Under the null it is a compound Poisson number, which
   behaves like one of Poisson(N E[g]^2 / E[g^2]) events of size E[g^2] / E[g]. Only an excess counts.
@@ -18,14 +20,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammaln
 
+from lanner.inference.analytic import LawMoments
 from lanner.model.weightings import Draw
 from lanner.typing import Array
 
 # Beside the residuals of the reference, one event that is wholly out of reach: with none at all nothing could be told.
 _PSEUDO = 1.0
+# The largest of many significances, as -ln p, follows a Gumbel law of scale 1: toys give its place.
+GUMBEL = LawMoments(mean=0.0, std=np.pi / 6**0.5, skewness=1.14)
 BEYOND = 0.5  # an event with a larger residual is called out of reach
 MOST_LISTED = 100
 _SURPRISING = 1e-3  # a chance below which events out of reach are worth a warning
@@ -69,7 +73,8 @@ class ReachTerm:
     """The part of the data that the basis of one width cannot represent."""
 
     width: float
-    residuals: Array  # of every row of the pool
+    by_row: Array  # the sum of the residuals over each row of the pool
+    of_data: Array  # the residual of each data event
     mean: float  # E[g] under the null
     square: float  # E[g^2]
     expected: float  # N(0)
@@ -77,14 +82,14 @@ class ReachTerm:
 
     @classmethod
     def of(
-        cls, width: float, residuals: Array, null: NDArray[np.intp], weights: Array | None, expected: float
+        cls, width: float, by_row: Array, of_data: Array, null: Array, weights: Array | None, expected: float
     ) -> ReachTerm:
-        """With the moments of the residuals in some rows that follow the null, weighted or not."""
-        g = residuals[null]
-        w = np.ones(len(g)) if weights is None else weights[null] * len(g) / weights[null].sum()
+        """With the moments of the residuals of events that follow the null, weighted or not."""
+        w = np.ones(len(null)) if weights is None else weights * len(null) / weights.sum()
         total = w.sum() + _PSEUDO
-        beyond = expected * float(w @ (g > BEYOND)) / len(g)
-        return cls(width, residuals, (w @ g + _PSEUDO) / total, (w @ g**2 + _PSEUDO) / total, expected, beyond)
+        beyond = expected * float(w @ (null > BEYOND)) / len(null)
+        mean, square = ((w @ null**power + _PSEUDO) / total for power in (1, 2))
+        return cls(width, by_row, of_data, mean, square, expected, beyond)
 
     @property
     def label(self) -> str:
@@ -98,14 +103,28 @@ class ReachTerm:
 
     def totals(self, draws: Sequence[Draw]) -> Array:
         """The sum of the residuals over each draw's data."""
-        return np.array([self.residuals[d.data].sum() for d in draws])
+        return np.array([self.by_row[d.data].sum() for d in draws])
 
-    def beyond(self, first: int) -> OutOfReach:
-        """The events out of reach among the rows from `first` on, the data's, those furthest out first."""
-        g = self.residuals[first:]
-        rows = np.flatnonzero(g > BEYOND)
-        rows = rows[np.argsort(-g[rows], kind="stable")]
+    def beyond(self) -> OutOfReach:
+        """The data events out of reach, those furthest out first."""
+        rows = np.flatnonzero(self.of_data > BEYOND)
+        rows = rows[np.argsort(-self.of_data[rows], kind="stable")]
         return OutOfReach(self.width, self.expected_beyond, len(rows), tuple(int(i) for i in rows[:MOST_LISTED]))
+
+
+@dataclass(frozen=True)
+class LocalTerm:
+    """The largest local excess or deficit at one width."""
+
+    width: float
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables."""
+        return f"largest local excess, width {self.width:.3g}"
+
+
+Term = CountTerm | LocalTerm | ReachTerm
 
 
 def poisson_log_excess(number: Array, mean: float) -> Array:

@@ -23,7 +23,7 @@ import numpy as np
 
 from lanner.errors import InputError
 from lanner.events import Sample
-from lanner.inference.experiment import Experiment
+from lanner.inference.multiscale import Ladder
 from lanner.inference.plan import plan_one
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.units import learn_units
@@ -241,7 +241,7 @@ class _Trials:
             reference, data, null = self.part.take(slice(size, None)), self.part.take(slice(0, size)), "permutation"
         settings = replace(self.settings, null=null, penalty=penalty, centers=centers)
         plan = plan_one(reference, data, expected=self.expected, settings=settings)
-        experiment = Experiment.prepare(plan, reference, data, memory=self.memory)
+        experiment = Ladder.prepare((plan,), reference, data, memory=self.memory).first
         start = time.perf_counter()
         solution = experiment.fit_toys(range(self.toys))
         seconds = (time.perf_counter() - start) / self.toys
@@ -250,7 +250,7 @@ class _Trials:
         return Trial(
             centers=centers,
             penalty=plan.penalty,
-            rank=experiment.pool.features.basis.rank,
+            rank=experiment.basis.rank,
             mean=float(t.mean()),
             spread=float(t.std(ddof=1)),
             analytic_mean=analytic.mean,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
     Streamed blocks are whitened first: whitening K^T K instead would square the condition of the kernel matrix.
     """
     rows = rows or slice(0, len(features))
-    sums = _Sums(features)
+    sums = MomentSums(features.basis.rank, features.arrays, features.dtype)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         c = None if weights is None else weights[part]
         if c is not None and not c.any():
@@ -48,14 +49,15 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
     return sums.host()
 
 
-class _Sums:
+class MomentSums:
     """First and second moments that blocks of features are added to, in double precision."""
 
-    def __init__(self, features: Features) -> None:
-        r, self._arrays, self._dtype = features.basis.rank, features.arrays, features.dtype
-        self._first, self._second = self._arrays.zeros((r,), _DOUBLE), self._arrays.zeros((r, r), _DOUBLE)
+    def __init__(self, rank: int, arrays: Arrays, dtype: np.dtype[Any]) -> None:
+        self._arrays, self._dtype = arrays, dtype
+        self._first, self._second = arrays.zeros((rank,), _DOUBLE), arrays.zeros((rank, rank), _DOUBLE)
 
     def add(self, block: Values, c: Array | None) -> None:
+        """Some more rows, with weights or without."""
         arrays = self._arrays
         self._first += _row_sum(arrays, block, c)
         if c is None:
@@ -71,6 +73,7 @@ class _Sums:
             self._second += scaled.T @ scaled
 
     def host(self) -> tuple[Array, Array]:
+        """The sums so far."""
         return self._arrays.get(self._first), self._arrays.get(self._second)
 
 
@@ -161,11 +164,11 @@ class Moments:
         return cls(first / total, second / total)
 
     @classmethod
-    def by_split(cls, features: Features, splits: Splits, weights: Array | None) -> Iterator[Moments]:
+    def by_split(cls, features: Features, splits: Splits, weights: Array | None) -> list[Moments]:
         """Of each split in turn: one pass over the rows, each added to the moments of its block."""
         labels, arrays = _thinned_labels(splits.labels), features.arrays
         totals = dict.fromkeys(range(ALWAYS, splits.blocks), 0.0)
-        sums = {label: _Sums(features) for label in totals}
+        sums = {label: MomentSums(features.basis.rank, arrays, features.dtype) for label in totals}
         for part in blocks(len(labels), min(_ROWS, features.max_rows)):
             if (labels[part] == NEVER).all():
                 continue
@@ -176,15 +179,21 @@ class Moments:
                     c = None if weights is None else weights[part][chosen]
                     totals[label] += len(chosen) if c is None else float(c.sum())
                     sums[label].add(arrays.take(block, chosen, axis=0), c)
-        found = {label: sums[label].host() for label in totals}
+        return cls.joined({label: sums[label].host() for label in totals}, totals, splits)
 
-        def joined(shaping: NDArray[np.bool_]) -> Moments:
-            labels = [ALWAYS, *np.flatnonzero(shaping)]
-            total = sum(totals[k] for k in labels)
-            first, second = (sum(found[k][part] for k in labels) / total for part in (0, 1))
-            return cls(np.asarray(first), np.asarray(second))
-
-        yield from map(joined, splits.shaping)
+    @classmethod
+    def joined(
+        cls, sums: Mapping[int, tuple[Array, Array]], totals: Mapping[int, float], splits: Splits | None
+    ) -> list[Moments]:
+        """Of each split, from the sums over the rows of each label; without splits, of all labels together."""
+        always = [label for label in sums if label == ALWAYS]
+        labels = [list(sums)] if splits is None else [[*always, *np.flatnonzero(s)] for s in splits.shaping]
+        made = []
+        for some in labels:
+            total = sum(totals[k] for k in some)
+            first, second = (sum(sums[k][part] for k in some) / total for part in (0, 1))
+            made.append(cls(np.asarray(first), np.asarray(second)))
+        return made
 
     @cached_property
     def eigenbasis(self) -> Eigenbasis:

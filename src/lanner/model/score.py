@@ -6,33 +6,24 @@ With u = sum_{S1} phi - a0 sum_{S0} phi in the eigenbasis of the features' secon
     w_j = u_j / (N(0) (s_j + rho))                           one Newton step from f = 0
     q   = sum_j (2 h_j - h_j^2) u_j^2 / (N(0) s_j)           h_j = s_j / (s_j + rho)
         = sum_j (2 - h_j) u_j^2 / (N(0) (s_j + rho))
-
-A toy costs one sum over the events in which it differs from the whole reference. Where these are few they are gathered;
-where they are many, a product of the features with a matrix of memberships is faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lanner.model.backend import NUMPY, Arrays, Values
-from lanner.model.features import Features, StoredFeatures
+from lanner.model.features import Features
 from lanner.model.moments import Eigenbasis
 from lanner.model.objective import Solution
-from lanner.model.parallel import for_rows, in_parallel, sum_over_rows
-from lanner.model.weightings import Draw, Weightings
+from lanner.model.parallel import sum_over_rows
+from lanner.model.weightings import Weightings
 from lanner.typing import Array
-
-# Below this share of the pool's rows they are gathered one by one, above it all are multiplied (measured).
-GATHER = 0.03
-_TOGETHER = 16  # toys gathered together by a thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +67,9 @@ class Scores:
     def rotate(self, u: Values, which: Sequence[int | None]) -> Rotated:
         """u (r, B) along the eigenvectors of each column's split, or of all of them where it is None."""
         arrays, parts = self.splits[0].arrays, []
+        labels = np.array([-1 if w is None else w for w in which])
         for k, score in enumerate(self.splits):
-            columns = np.flatnonzero([w is None or w == k for w in which])
+            columns = np.flatnonzero((labels == k) | (labels == -1))
             if len(columns):
                 some = u if len(columns) == len(which) else arrays.take(u, columns, axis=1)
                 parts.append((k, columns, score.rotate(some)))
@@ -86,20 +78,31 @@ class Scores:
     def solution(self, rotated: Rotated, rho: float, *, kept: int | None = None) -> Solution:
         """What a solver would report, with the coefficients of the first `kept` columns (None: of all)."""
         number = rotated.number
-        statistics = self.by_split(rotated, rho)
-        shares = 1 / np.count_nonzero(~np.isnan(statistics), axis=0)
         coefficients = np.zeros((len(self.splits[0].basis.vectors), number if kept is None else min(kept, number)))
-        for k, columns, values in rotated.parts:
-            shown = np.flatnonzero(columns < coefficients.shape[1])
-            steps = self.splits[k].coefficients(values[:, shown], rho)
-            coefficients[:, columns[shown]] += shares[columns[shown]] * steps
+        if coefficients.size:
+            judges = np.zeros(number)  # how many splits judge each column
+            for _, columns, _ in rotated.parts:
+                judges[columns] += 1
+            for k, columns, values in rotated.parts:
+                shown = np.flatnonzero(columns < coefficients.shape[1])
+                steps = self.splits[k].coefficients(values[:, shown], rho)
+                coefficients[:, columns[shown]] += steps / judges[columns[shown]]
         return Solution(
             coefficients=coefficients,
-            statistic=np.nanmedian(statistics, axis=0),
+            statistic=self.statistic(rotated, rho),
             converged=np.ones(number, dtype=bool),
             iterations=np.ones(number, dtype=np.int64),
             decrement=np.zeros(number),
         )
+
+    def statistic(self, rotated: Rotated, rho: float) -> Array:
+        """q of each column, by its own split or by the median of all."""
+        if sum(len(columns) for _, columns, _ in rotated.parts) > rotated.number:
+            return np.nanmedian(self.by_split(rotated, rho), axis=0)
+        found = np.empty(rotated.number)
+        for k, columns, values in rotated.parts:
+            found[columns] = self.splits[k].statistic(values, rho)
+        return found
 
     def by_split(self, rotated: Rotated, rho: float) -> Array:
         """q by each split, (splits, B); NaN where a column does not belong to it."""
@@ -115,26 +118,11 @@ class Rotated:
 
     parts: tuple[tuple[int, NDArray[np.intp], Array], ...]
     number: int  # of draws
-
-
-def differences(
-    features: Features, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Callable[[], Array]
-) -> Values:
-    """u = sum_{S1} phi - a0 sum_{S0} phi of each draw, (r, B); `total` gives the sum over all of a pool's reference."""
-    changed = max(len(d.data) + len(d.left_out) for d in draws)
-    if isinstance(features, StoredFeatures) and changed < GATHER * len(features):
-        return _gathered(features, draws, expected=expected, weights=weights, total=total())
-    # A row for each draw, which is quick to fill, seen as a column.
-    roles = np.stack(in_parallel(Draw.roles, draws, together=_TOGETHER)).T
-    if weights is None:
-        weightings = Weightings(roles, expected / np.array([d.reference_size for d in draws]))
-    else:
-        weightings = Weightings.of(roles, expected=expected, weights=weights)
-    return weighted_difference(features, weightings)
+    local: Array | None = None  # the largest local excess of each (`model/local_excess.py`)
 
 
 def weighted_difference(features: Features, weightings: Weightings) -> Values:
-    """The same from what every event weighs in every fit: one product."""
+    """u = sum_{S1} phi - a0 sum_{S0} phi from what every event weighs in every fit, (r, B): one product."""
     arrays = features.arrays
 
     def block_sums(rows: slice) -> tuple[Values]:
@@ -144,34 +132,3 @@ def weighted_difference(features: Features, weightings: Weightings) -> Values:
 
     size = min(arrays.rows_per_block(len(weightings)), features.max_rows)
     return features.lower(sum_over_rows(len(features), size, block_sums, arrays=arrays)[0])
-
-
-def _gathered(
-    features: StoredFeatures, draws: Sequence[Draw], *, expected: float, weights: Array | None, total: Array
-) -> Values:
-    """From the rows that are data or left out: the rest of the reference is its total less those."""
-    phi, arrays = features.phi, features.arrays
-    u = np.empty((len(draws), phi.shape[1]))
-    whole = draws[0].reference if weights is None else float(weights[: draws[0].reference].sum())
-
-    def fill(part: slice) -> None:
-        some = draws[part]
-        # One array for all these toys, each with its data first and what it leaves out after them.
-        lengths = np.array([(len(d.data), len(d.left_out)) for d in some])
-        rows = np.concatenate([x for d in some for x in (d.data, d.left_out)])
-        ends = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])
-        missing = (rows < some[0].reference) * (1.0 if weights is None else weights[rows])
-        scale = expected / (whole - np.diff(np.concatenate([[0.0], np.cumsum(missing)])[ends]))
-        missing *= np.repeat(scale, lengths.sum(axis=1))
-        missing += np.repeat(np.tile([1.0, 0.0], len(some)), lengths.ravel())
-        entries = missing.astype(features.dtype)
-        if arrays.xp is np:
-            u[part] = sparse.csr_array((entries, rows, ends), shape=(len(some), len(phi))) @ phi
-        else:
-            for k, (first, last) in enumerate(pairwise(ends)):
-                taken = arrays.take(phi, rows[first:last], axis=0)
-                u[part.start + k] = arrays.get(arrays.put(entries[first:last]) @ taken)
-        u[part] -= scale[:, None] * total
-
-    for_rows(len(draws), _TOGETHER, fill, arrays)
-    return arrays.put(u.T)

@@ -22,7 +22,7 @@ from lanner.model.solvers.batched_newton import minimise
 from lanner.model.solvers.falkon import FalkonProblem, minimise_falkon
 from lanner.model.solvers.newton import own_curvature_newton
 from lanner.model.weightings import REFERENCE, Weightings
-from lanner.settings import FitSettings
+from lanner.settings import MAX_RANK, FitSettings
 from lanner.typing import Array
 
 # |f| beyond which a fit is finished with its own curvature.
@@ -70,7 +70,7 @@ def fit_single(
         return _by_falkon(events, weighting, ridges, kernel, candidates, settings, memory, rng)
     trace_error, rank = settings.trace_error, len(candidates)
     if thinned:
-        rank = min(rank, settings.max_rank)
+        rank = min(rank, settings.max_rank or MAX_RANK["likelihood-ratio"])
     elif trace_error is None:
         trace_error = 0.0
     if trace_error is None:

@@ -27,6 +27,12 @@ class Draw:
     data: NDArray[np.intp]  # rows of the data
     left_out: NDArray[np.intp]  # rows that are neither
     split: int | None = None  # whose moments judge it (`Splits`); None: all of them
+    sizes: NDArray[np.intp] | None = None  # events of each row, where they are bunches; None: each row is one
+
+    @property
+    def data_size(self) -> int:
+        """How many events are data."""
+        return len(self.data) if self.sizes is None else int(self.sizes[self.data].sum())
 
     @property
     def reference_size(self) -> int:

@@ -11,24 +11,29 @@ from typing import Any, Unpack
 
 from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner._util.machine import memory_budget
-from lanner._util.progress import as_progress
+from lanner._util.progress import begin, shown
 from lanner._util.warnings import collected_warnings
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.inference.combination import number_of_map_toys
-from lanner.inference.multiscale import Recipe
+from lanner.inference.kept import kept_ladder
+from lanner.inference.multiscale import Ladder, Recipe
 from lanner.inference.plan import Plan
+from lanner.inference.sequential import AUTO
+from lanner.model.backend import arrays_on
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
+from lanner.run.kept_widths import keep_widths, read_widths
 from lanner.run.prepare import check_constant, check_count, checked_data, least_data, prepare
 from lanner.run.result import SearchResult
 from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
 from lanner.run.toy_store import sample_digest
-from lanner.settings import FitKeywords, FitSettings, spelled_out
+from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike
 
-FORMAT = "lanner.calibration/5"
+FORMAT = "lanner.calibration/6"
+CALIBRATION_TOYS = 3000  # of the score statistic, if nobody says
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,8 @@ class Calibration:
         The test statistic of every toy at every scale.
     folder : Path
         Where the calibration is kept.
+    kept : tuple of str
+        Digests of what is kept of each width, by which data are judged without the features of the reference.
 
     Examples
     --------
@@ -63,6 +70,7 @@ class Calibration:
     reference: Sample
     toys: ToyRun
     folder: Path
+    kept: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.toys.statistics.shape[1])
@@ -84,11 +92,11 @@ def calibrate(
     *,
     expected: float,
     output: PathLike,
-    toys: int | None = None,
+    toys: int | str = AUTO,
     memory: float | str | None = None,
     executor: Executor | str = "local",
     device: str = "cpu",
-    progress: Callable[..., None] | None = None,
+    progress: Callable[..., None] | bool | None = None,
     **settings: Unpack[FitKeywords],
 ) -> Calibration:
     """Make and keep the null toys of a reference, to apply to any number of data sets later.
@@ -103,16 +111,16 @@ def calibrate(
         N(0), the number of data events that the reference predicts.
     output : path_like
         The folder of the calibration.
-    toys : int, optional
-        How many null toys. Default: 300, or 1000 of the score statistic.
+    toys : int or "auto", default "auto"
+        How many null toys. "auto" makes 3000 of the score statistic, and 300 of fits, which are costly.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
     executor : {"local", "dask"} or Dask, default "local"
         Who makes the toys; see `search`.
     device : str, default "cpu"
         Where features are kept and multiplied; see `search`.
-    progress : callable, optional
-        Called with what is being done, how much of it is done and how much there is.
+    progress : callable or bool, optional
+        Called with what is being done, how much of it is done and how much there is; see `search`.
     <the settings of a fit>
 
     Returns
@@ -138,11 +146,19 @@ def calibrate(
     >>> len(calibration), 0 < result.p_value <= 1
     (90, True)
     """
-    fit, told = FitSettings(**settings), as_progress(progress)
-    job = prepare(reference, expected=expected, settings=fit, memory=memory, device=device, progress=told)
-    number, folder, sample = job.toys if toys is None else toys, Path(output), job.recipe.reference
-    with executor_of(executor).start(job.recipe, memory=job.memory) as workers:
-        made = run_toys(workers, number, folder=folder / "toys", events_digest=sample_digest(sample), progress=told)
+    fit, folder = FitSettings(**settings), Path(output)
+    with shown(progress) as told:
+        begin(told, "planning")
+        job = prepare(reference, expected=expected, settings=fit, memory=memory, device=device, progress=told)
+        sample = job.recipe.reference
+        number = checked("toys", toys)
+        if number == AUTO:
+            number = CALIBRATION_TOYS if job.plans[0].statistic == "score" else job.toys
+        with executor_of(executor).start(job.recipe, memory=job.memory, progress=told) as workers:
+            digest = sample_digest(sample)
+            made = run_toys(workers, number, folder=folder / "toys", events_digest=digest, progress=told)
+            begin(told, "keeping what judges data")
+            kept = keep_widths(folder, workers.prepared, number)
     arrays = {"features": sample.features} | ({} if sample.weights is None else {"weights": sample.weights})
     write_arrays(folder / "reference.npz", arrays)
     description = {
@@ -151,9 +167,10 @@ def calibrate(
         "scales": [[p.width, p.penalty] for p in job.plans],
         "reference": sample_digest(sample),
         "toys": number,
+        "kept": kept,
     }
     write_atomically(folder / "calibration.json", json.dumps(description, indent=1))
-    return Calibration(job.plans, sample, made, folder)
+    return Calibration(job.plans, sample, made, folder, tuple(kept))
 
 
 def load_calibration(folder: PathLike) -> Calibration:
@@ -207,7 +224,7 @@ def load_calibration(folder: PathLike) -> Calibration:
     if sample_digest(reference) != found["reference"]:
         raise InputError(f"{folder}/reference.npz is not the reference that the toys were drawn from; calibrate again")
     store = open_store(folder / "toys", plans, found["reference"])
-    return Calibration(plans, reference, read_toys(store, int(found["toys"])), folder)
+    return Calibration(plans, reference, read_toys(store, int(found["toys"])), folder, tuple(found["kept"]))
 
 
 @spelled_out
@@ -268,7 +285,14 @@ def apply(
         check_constant(calibration.reference, data)
         check_sizes(plan, calibration.reference, data)
         check_count(plan, len(data))
-        recipe = Recipe(calibration.plans, calibration.reference, data, device=device)
-        evaluation = Evaluation(recipe.prepare(memory_budget(memory)), plan.combination)
+        evaluation = Evaluation(_judge(calibration, data, memory_budget(memory), device), plan.combination)
         result = evaluation.result(calibration.toys, number_of_map_toys(len(calibration)))
     return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
+
+
+def _judge(calibration: Calibration, data: Sample, memory: int, device: str) -> Ladder:
+    """What judges the data: from what was kept, or, of fits and of weighted references, from the reference again."""
+    if not calibration.kept:
+        return Recipe(calibration.plans, calibration.reference, data, device=device).prepare(memory)
+    widths = read_widths(calibration.folder, calibration.kept, arrays_on(device))
+    return kept_ladder(widths, calibration.plans, calibration.reference, data, memory=memory)

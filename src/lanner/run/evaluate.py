@@ -11,23 +11,24 @@ from numpy.typing import NDArray
 
 from lanner.errors import ConvergenceWarning, ReachWarning
 from lanner.inference.combination import Combination
+from lanner.inference.kept import BAND_TOYS
 from lanner.inference.multiscale import Ladder
 from lanner.inference.null import Null
+from lanner.inference.resampling import DATA_DRAWS
 from lanner.inference.scales import deviation_of
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, fit_chi2, z_of_log_p
 from lanner.inference.tail import fit_tail
-from lanner.inference.terms import OutOfReach, ReachTerm
+from lanner.inference.terms import CountTerm, OutOfReach
 from lanner.model.objective import Solution
-from lanner.run.execution.local import BAND_TOYS
 from lanner.run.result import Combined, ScaleResult, SearchResult, Spread, TermResult
 from lanner.run.toy_maker import ToyRun
 from lanner.run.toy_store import sample_digest
 from lanner.typing import Array
 
-REFERENCE_SUBSAMPLES = 5  # with which the data are fitted
 _OTHER_MAPS = 10  # bootstraps of the toys that make scales comparable
+_MOST_COUNTED = 20_000  # toys by which each of them is judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,7 @@ class Combiner:
         """Make the scales comparable by the first toys, where there are several scales."""
         if len(ladder.scales) == 1:
             return cls(None, 0)
-        laws = [*(e.analytic_moments() for e in ladder.scales), *(None for _ in ladder.terms)]
-        return cls(Combination.freeze(kind, laws, made.statistics[:, :n_map_toys]), n_map_toys)
+        return cls(Combination.freeze(kind, ladder.laws(), made.statistics[:, :n_map_toys]), n_map_toys)
 
     def statistic(self, t: Array) -> Array:
         """The statistic of each column."""
@@ -78,7 +78,7 @@ class Evaluation:
     @cached_property
     def solutions(self) -> list[Solution]:
         """The data's fits, repeated with other subsamples of the reference."""
-        return self.ladder.fit_data(REFERENCE_SUBSAMPLES)
+        return self.ladder.fit_data(DATA_DRAWS)
 
     @cached_property
     def statistics(self) -> Array:
@@ -100,7 +100,7 @@ class Evaluation:
             log_p = combiner.combination.log_p(self.statistics[:, :1])[:, 0]
             scales = len(self.ladder.scales)
             dominant = int(np.argmin(log_p[:scales]))
-            band = self.ladder.scales[dominant].fit_toys(range(min(BAND_TOYS, made.statistics.shape[1]))).coefficients
+            band = self.ladder.scales[dominant].band(min(BAND_TOYS, made.statistics.shape[1]))
             counted = made.statistics[:, n_map_toys:]
             combined = Combined(
                 self.kind,
@@ -121,7 +121,7 @@ class Evaluation:
             plan=experiment.plan,
             data_size=len(experiment.data),
             reference_total=len(experiment.reference),
-            null_coefficients=experiment.pool.features.basis.coefficients(band),
+            null_coefficients=experiment.basis.coefficients(band),
             digests=(("reference", sample_digest(experiment.reference)), ("data", sample_digest(experiment.data))),
             stopping=stopping,
             combined=combined,
@@ -134,8 +134,8 @@ class Evaluation:
         return ScaleResult(
             width=plan.width,
             penalty=plan.penalty,
-            deviation=deviation_of(plan.penalty, events=plan.events_per_fit, loss=experiment.pool.loss),
-            rank=experiment.pool.features.basis.rank,
+            deviation=deviation_of(plan.penalty, events=plan.events_per_fit, loss=experiment.loss),
+            rank=experiment.basis.rank,
             statistic=t,
             exceedances=int(np.count_nonzero(~(toys < t))),
             toys=len(toys),
@@ -151,7 +151,7 @@ class Evaluation:
         term, t = self.ladder.terms[k - len(self.ladder.scales)], float(self.statistics[k, 0])
         return TermResult(
             label=term.label,
-            width=term.width if isinstance(term, ReachTerm) else None,
+            width=None if isinstance(term, CountTerm) else term.width,
             statistic=t,
             exceedances=int(np.count_nonzero(~(toys < t))),
             toys=len(toys),
@@ -161,11 +161,11 @@ class Evaluation:
 
     def _out_of_reach(self, combiner: Combiner) -> OutOfReach | None:
         """The data events that the centres do not reach, at the width where that is most surprising."""
-        first, reach = len(self.ladder.first.reference), self.ladder.reach()
-        if self.ladder.first.pool.null_rows > first:  # relabelled, they have a part in the centres themselves
+        if self.ladder.first.plan.null == "permutation":  # relabelled, they have a part in the centres themselves
             return None
-        totals = [float(term.log_p(np.array([term.residuals[first:].sum()]))[0]) for term in reach]
-        found = reach[int(np.argmin(totals))].beyond(first)
+        reach = self.ladder.reach()
+        totals = [float(term.log_p(np.array([term.of_data.sum()]))[0]) for term in reach]
+        found = reach[int(np.argmin(totals))].beyond()
         if combiner.combination is None and found.surprising:
             warnings.warn(
                 f"{found.number} data events lie out of reach of the centres at this width, where "
@@ -198,9 +198,10 @@ class Evaluation:
     def _with_other_maps(self, combiner: Combiner, made: ToyRun, rng: np.random.Generator) -> float:
         """log p with maps from a bootstrap of the toys that make the scales comparable."""
         n = combiner.n_map_toys
-        toys = made.statistics[:, np.concatenate([rng.integers(n, size=n), np.arange(n, made.statistics.shape[1])])]
+        last = min(made.statistics.shape[1], n + _MOST_COUNTED)
+        toys = made.statistics[:, np.concatenate([rng.integers(n, size=n), np.arange(n, last)])]
         other = Combiner.of(self.ladder, self.kind, replace(made, statistics=toys), n)
-        t, null = float(other.statistic(self.statistics[:, :1])[0]), np.sort(other.null_statistics(made))
+        t, null = float(other.statistic(self.statistics[:, :1])[0]), np.sort(other.statistic(toys[:, n:]))
         # Beyond the highest toy a statistic that is larger by one stands for a p smaller by e.
         beyond = max(t - float(null[-1]), 0.0)
         return float(np.log((np.count_nonzero(null >= t) + 1) / (len(null) + 1))) - beyond

@@ -15,8 +15,10 @@ from lanner.errors import ConstantWarning, CountWarning, InputError, MemoryBudge
 from lanner.events import Sample, match_columns
 from lanner.events.sample import check_varies
 from lanner.events.units import constant_columns
+from lanner.inference.effort import most_toys
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import EventGenerator, Plan, choose_null, needs_trials, plan_scales
+from lanner.inference.sequential import Stopping
 from lanner.inference.tuning import stable_penalty
 from lanner.inference.units import Chosen
 from lanner.model.backend import arrays_on
@@ -46,6 +48,13 @@ class Job:
     def toys(self) -> int:
         """How many null toys, if nobody says."""
         return default_toys(self.plans[0])
+
+    def stopping(self) -> Stopping | None:
+        """When there are toys enough, if nobody says how many: of scores when the answer is known."""
+        plan = self.plans[0]
+        if plan.statistic != "score" or plan.null == "generator":
+            return None
+        return Stopping.automatic(most_toys(plan, len(self.recipe.reference)))
 
 
 def default_toys(plan: Plan) -> int:

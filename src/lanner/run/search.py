@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from lanner._util.progress import as_progress, part_of
+from lanner._util.progress import begin, named, part_of, shown
 from lanner._util.warnings import collected_warnings
 from lanner.errors import LannerWarning
-from lanner.inference.combination import MIN_MAP_TOYS, number_of_map_toys
+from lanner.inference.combination import AUTO_MAP_TOYS, MIN_MAP_TOYS, number_of_map_toys
 from lanner.inference.plan import EventGenerator
-from lanner.inference.sequential import Stopping
+from lanner.inference.sequential import AUTO, Stopping
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.looks import looks_before, record_look
@@ -22,7 +22,7 @@ from lanner.run.prepare import prepare
 from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyMaker
 from lanner.run.toy_store import array_digest
-from lanner.settings import FitKeywords, FitSettings, spelled_out
+from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
 
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
@@ -34,7 +34,7 @@ def search(
     data: Any,
     *,
     expected: float | None,
-    toys: int | None = None,
+    toys: int | str = AUTO,
     until_z: float | None = None,
     p_precision: float = 0.3,
     generator: EventGenerator | None = None,
@@ -42,7 +42,7 @@ def search(
     memory: float | str | None = None,
     executor: Executor | str = "local",
     device: str = "cpu",
-    progress: Callable[..., None] | None = None,
+    progress: Callable[..., None] | bool | None = None,
     **settings: Unpack[FitKeywords],
 ) -> SearchResult:
     """Test whether the data follow the reference: a statistic of the two, the same of toys that do, and a count.
@@ -59,10 +59,11 @@ def search(
         The measured events, with the columns of the reference.
     expected : float or None
         N(0), the number of data events that the reference predicts. None tests the shape alone.
-    toys : int, optional
+    toys : int or "auto", default "auto"
         How many null toys; their number limits the smallest p-value to 1 / (toys + 1). Of several scales, a third of
-        the toys, at most 2000, goes into making them comparable. Default: 300, or 1000 of the score statistic, whose
-        toys are cheap.
+        the toys, at most 5000, goes into making them comparable. "auto" makes toys until the p-value is known to 30 %:
+        2000 for the comparison and 300 that are counted in any case, then more while the data are remarkable, up to a
+        number that follows from the sizes of the samples alone. Of fits, which are costly, "auto" makes 300.
     until_z : float, optional
         Make toys until a p-value of that many standard deviations would be known to `p_precision`, or until it is as
         well known that the data are less remarkable; `toys` is then the most there may be.
@@ -78,8 +79,9 @@ def search(
         Who makes the toys: this process, processes on this machine, or the workers of a cluster, `lanner.Dask(...)`.
     device : str, default "cpu"
         Where features are kept and multiplied: "cpu" (NumPy), "torch" (on the CPU), "cuda" or "cuda:1".
-    progress : callable, optional
-        Called with what is being done, how much of it is done and how much there is.
+    progress : callable or bool, optional
+        Called with what is being done, how much of it is done and how much there is. Default: shown where somebody is
+        watching, at a terminal or in a notebook; True shows it anywhere, False does not.
     <the settings of a fit>
 
     Returns
@@ -103,8 +105,9 @@ def search(
     >>> 0 < result.p_value <= 1
     True
     """
-    start, told = time.perf_counter(), as_progress(progress)
-    with collected_warnings() as said:
+    start = time.perf_counter()
+    with shown(progress) as told, collected_warnings() as said:
+        begin(told, "planning")
         fit = FitSettings(**settings)
         job = prepare(
             reference,
@@ -116,12 +119,17 @@ def search(
             generator=generator,
             progress=told,
         )
-        recipe, number = job.recipe, job.toys if toys is None else toys
+        recipe = job.recipe
         # Toys depend on the data only where those are relabelled.
         relabelled = recipe.data if job.plans[0].null == "permutation" else None
         events = [recipe.reference.features, recipe.reference.weights]
-        stopping = None if until_z is None else Stopping.until(until_z, p_precision, most=toys)
-        with executor_of(executor).start(recipe, memory=job.memory) as workers:
+        most = checked("toys", toys)
+        most = None if most == AUTO else most
+        stopping = job.stopping() if most is None else None
+        if until_z is not None:
+            stopping = Stopping.until(until_z, p_precision, most=most)
+        number = most or job.toys
+        with executor_of(executor).start(recipe, memory=job.memory, progress=told) as workers:
             maker = ToyMaker.of(
                 workers,
                 folder=None if output is None else Path(output) / "toys",
@@ -155,11 +163,13 @@ def _say_what_is_missing(z: float, precision: float, toys: int) -> None:
 
 def _until(stopping: Stopping, evaluation: Evaluation, maker: ToyMaker, progress: Progress | None) -> SearchResult:
     """Toys until the p-value is known well enough."""
-    n_map_toys = 0 if len(evaluation.ladder.scales) == 1 else max(MIN_MAP_TOYS, number_of_map_toys(stopping.toys))
+    n_map_toys = 0
+    if len(evaluation.ladder.scales) > 1:
+        n_map_toys = AUTO_MAP_TOYS if stopping.first else max(MIN_MAP_TOYS, number_of_map_toys(stopping.toys))
     total = n_map_toys + stopping.toys
-    toys = n_map_toys + min(_FIRST_LOOK, stopping.toys)
+    toys = n_map_toys + min(stopping.first or _FIRST_LOOK, stopping.toys)
     while True:
-        made = maker.first(toys, part_of(progress, 0, total))
+        made = maker.first(toys, named(part_of(progress, 0, total), "toys, at most"))
         if toys >= total or evaluation.is_known(made, n_map_toys, stopping):
             return evaluation.result(made, n_map_toys, stopping)
         toys = min(2 * toys, total)

@@ -28,7 +28,7 @@ from lanner.events import Sample
 
 log = logging.getLogger(__name__)
 
-FORMAT = "lanner.toys/5"
+FORMAT = "lanner.toys/6"
 _DESCRIPTION = "store.json"
 
 

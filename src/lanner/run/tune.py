@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 from lanner._util.machine import memory_budget
-from lanner._util.progress import as_progress
+from lanner._util.progress import shown
 from lanner.errors import InputError
 from lanner.inference.tuning import Tuning
 from lanner.inference.tuning import tune as tune_sample
@@ -21,7 +21,7 @@ def tune(
     *,
     expected: float | None,
     memory: float | str | None = None,
-    progress: Callable[..., None] | None = None,
+    progress: Callable[..., None] | bool | None = None,
     **settings: Unpack[FitKeywords],
 ) -> Tuning:
     """Choose width, penalty and number of centres by the paper's protocol, from the reference alone.
@@ -36,8 +36,9 @@ def tune(
         N(0), the number of data events that the reference predicts.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
-    progress : callable, optional
-        Called with what is being done, how much of it is done and how much there is.
+    progress : callable or bool, optional
+        True shows how far the work is, False does not; a function is called with what is being done, how much of it is
+        done and how much there is. Default: shown at a terminal and in a notebook.
     <the settings of a fit>
 
     Returns
@@ -60,10 +61,11 @@ def tune(
     if expected is None:
         raise InputError("expected=None: tuning needs the number of data events that the reference predicts")
     fit = FitSettings(**settings)
-    return tune_sample(
-        checked_sample(reference, "reference", MIN_REFERENCE, fit.scaling),
-        expected=check_expected(expected),
-        settings=fit,
-        memory=memory_budget(memory),
-        progress=as_progress(progress),
-    )
+    with shown(progress) as told:
+        return tune_sample(
+            checked_sample(reference, "reference", MIN_REFERENCE, fit.scaling),
+            expected=check_expected(expected),
+            settings=fit,
+            memory=memory_budget(memory),
+            progress=told,
+        )

@@ -7,6 +7,7 @@ import pytest
 
 from lanner.inference.resampling import ReferenceScheme
 from lanner.model.backend import NUMPY, Arrays
+from lanner.model.bunches import Bunches
 from lanner.model.kernel import GaussianKernel
 from lanner.model.loss import loss_by_name
 from lanner.model.nystrom import Basis, choose_pivots
@@ -20,7 +21,7 @@ from tests.conftest import Dense, exponential, shaped
 N, EXPECTED, REFERENCE_SIZE, TOYS, PENALTY = 6000, 900, 4800, 12, 1e-5
 CONVERGED, CLOSELY = FitSettings(tolerance=1e-3), FitSettings(tolerance=1e-6)
 EVENTS = shaped(5, N)
-BARRED = np.arange(400)
+BARRED, NOBODY = np.arange(400), np.empty(0, dtype=np.intp)
 SPREAD = 13.0  # of t at these settings, sqrt(2 dof)
 ARRAYS = NUMPY
 
@@ -52,7 +53,7 @@ def make_pool(*, loss: str = "logistic", precision: str = "double", memory: floa
 
 
 def toys(number: int = TOYS, signal: int = 0) -> np.ndarray:
-    scheme = ReferenceScheme(N, 0, EXPECTED, None, REFERENCE_SIZE, BARRED, seed=1)
+    scheme = ReferenceScheme(Bunches.single(N, 0), EXPECTED, None, REFERENCE_SIZE, BARRED, 1, NOBODY)
     roles = np.stack([scheme.toy(i).roles() for i in range(number)], axis=1)
     # A strong signal: many of the data come from one corner.
     corner = np.flatnonzero(EVENTS[:, 0] > np.quantile(EVENTS[:, 0], 0.97))
@@ -195,7 +196,7 @@ def test_one_dimension_at_the_papers_penalty(rng: np.random.Generator) -> None:
     reference, _ = exponential(22_500, 1)
     barred = np.arange(500)
     basis = choose_pivots(reference[barred], GaussianKernel(0.3), trace_error=0.0, max_rank=500, rng=rng)
-    scheme = ReferenceScheme(22_500, 0, 200, None, 20_000, barred, seed=0)
+    scheme = ReferenceScheme(Bunches.single(22_500, 0), 200, None, 20_000, barred, 0, NOBODY)
     roles = np.stack([scheme.toy(i).roles() for i in range(8)], axis=1)
     results = []
     for precision in ("single", "double"):

@@ -12,6 +12,7 @@ import pytest
 
 from lanner.errors import InputError, LannerError, MemoryBudgetError
 from lanner.model.objective import Solution
+from lanner.typing import Progress
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
 
@@ -26,7 +27,7 @@ class Recipe:
         self.budgets: list[int] = []
         self._least = least
 
-    def prepare(self, memory: int) -> int:
+    def prepare(self, memory: int, progress: Progress | None = None) -> int:
         self.budgets.append(memory)
         if memory < self._least:
             raise MemoryBudgetError("too little")

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from lanner.errors import InputError
+from lanner.inference.kept import BAND_TOYS
 from lanner.model.objective import Solution
 from lanner.run.execution.dask import Dask
-from lanner.run.execution.local import BAND_TOYS, InProcess, Local, executor_of, make_batch
-from lanner.typing import ToysEnded
+from lanner.run.execution.local import InProcess, Local, executor_of, make_batch
+from lanner.typing import Progress, ToysEnded
 
 
 def numbers(prepared: int, toys: Sequence[int], told: ToysEnded | None, scales: int = 1) -> list[Solution]:
@@ -22,7 +23,7 @@ def numbers(prepared: int, toys: Sequence[int], told: ToysEnded | None, scales: 
 
 
 class Recipe:
-    def prepare(self, memory: int) -> int:
+    def prepare(self, memory: int, progress: Progress | None = None) -> int:
         return memory
 
 

@@ -52,12 +52,12 @@ class Kernel:
             memory=pool.memory,
             progress=progress,
         )
-        return tuple(replace(p, centers_barred=plan.centers_barred) for p in plans)
+        return tuple(replace(p, centers_barred=plan.centers_barred, bunch=plan.bunch) for p in plans)
 
     def prepare(  # noqa: D102
         self, pool: ToyPool, folder: Path | None = None, progress: Progress | None = None
     ) -> Prepared:
-        recipe = Recipe(self.plans(pool, progress), pool.reference, pool.other, device=pool.device)
+        recipe = Recipe(self.plans(pool, progress), pool.reference, pool.other, device=pool.device, as_one=False)
         return PreparedKernel(recipe.prepare(pool.memory))
 
 

@@ -188,8 +188,8 @@ def seconds_per_toy(events: Events, setting: Setting, *, memory: str | None, see
         "prepare": prepared - start,
         "per_toy": (end - prepared) / toys,
         "toys": toys,
-        "rank": experiment.pool.features.basis.rank,
-        "trace_error": experiment.pool.features.basis.trace_error,
+        "rank": experiment.basis.rank,
+        "trace_error": experiment.basis.trace_error,
         "all_in": (prepared - start) / case.toys + (end - prepared) / toys,
     }
 

@@ -21,6 +21,7 @@ from lanner._util.machine import megabytes
 from lanner.errors import ClusterError, InputError, LannerError
 from lanner.run.execution.local import Preparable, Task, Told, Workers
 from lanner.run.toy_store import Batch
+from lanner.typing import Progress
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ class Dask:
                 raise InputError(f"{name}={path!r} is not a file; give the PEM file that the scheduler asks for")
 
     @contextmanager
-    def start(self, recipe: Preparable, *, memory: int) -> Iterator[Workers]:
+    def start(self, recipe: Preparable, *, memory: int, progress: Progress | None = None) -> Iterator[Workers]:
         """Connect, and have the workers begin with the features while this process builds its own.
 
         Parameters
@@ -96,6 +97,8 @@ class Dask:
             What every worker prepares once: samples and plans.
         memory : int
             Bytes that the processes of a cluster of our own may use together; a running cluster has limits of its own.
+        progress : callable, optional
+            Called with what is being prepared here, how much of it is done and how much there is.
 
         Yields
         ------
@@ -119,7 +122,7 @@ class Dask:
         else:
             connected = self._connected() if self.client is None else nullcontext(self.client)
         with connected as client, _benches(client, recipe, budget, threads) as name:
-            yield _DaskWorkers(client, name, recipe.prepare(memory))
+            yield _DaskWorkers(client, name, recipe.prepare(memory, progress))
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:

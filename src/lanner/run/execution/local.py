@@ -13,15 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanner.errors import InputError
+from lanner.inference.kept import BAND_TOYS
 from lanner.model.objective import Solution
 from lanner.run.toy_store import Batch
-from lanner.typing import ToysEnded
+from lanner.typing import Progress, ToysEnded
 
 # Makes toys by their numbers with what the recipe was prepared to, telling how many have ended.
 Task = Callable[[Any, Sequence[int], ToysEnded | None], list[Solution]]
 Told = Callable[[int, int], None]  # of a batch's first toy, and how many more of the batch have ended
-
-BAND_TOYS = 100  # toys whose ratio is kept for the bands of plots
 
 
 class Workers(Protocol):
@@ -42,14 +41,16 @@ class Workers(Protocol):
 class Preparable(Protocol):
     """Anything that toys are made with, before any feature is computed: little enough to be sent elsewhere."""
 
-    def prepare(self, memory: int) -> Any:
+    def prepare(self, memory: int, progress: Progress | None = None) -> Any:
         """Do the one-off work within so many bytes."""
 
 
 class Executor(Protocol):
     """Where toys are made."""
 
-    def start(self, recipe: Preparable, *, memory: int) -> AbstractContextManager[Workers]:
+    def start(
+        self, recipe: Preparable, *, memory: int, progress: Progress | None = None
+    ) -> AbstractContextManager[Workers]:
         """Workers for one search, who go when it ends; all on this machine share the memory."""
 
 
@@ -70,9 +71,11 @@ class InProcess:
 class Local:
     """The executor that needs nothing else."""
 
-    def start(self, recipe: Preparable, *, memory: int) -> AbstractContextManager[Workers]:
+    def start(
+        self, recipe: Preparable, *, memory: int, progress: Progress | None = None
+    ) -> AbstractContextManager[Workers]:
         """This process."""
-        return nullcontext(InProcess(recipe.prepare(memory)))
+        return nullcontext(InProcess(recipe.prepare(memory, progress)))
 
 
 def executor_of(executor: Executor | str) -> Executor:
