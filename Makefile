@@ -40,10 +40,13 @@ lint: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/make_api.py
 
+# What people run, first second to verdict; then the engine beside what one would use instead. A tenth of the paper's sizes.
 bench: $(READY)
+	$(BIN)/python benchmarks/bench_search.py --size quick
 	$(BIN)/python benchmarks/bench_engine.py --size quick
 
 bench-full: $(READY)
+	$(BIN)/python benchmarks/bench_search.py --size full --write docs/bench-search.md
 	$(BIN)/python benchmarks/bench_engine.py --size full --write docs/benchmarks.md
 
 study: $(READY) $(TORCH)

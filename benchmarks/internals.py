@@ -23,6 +23,7 @@ from lanner.comparison.tests.kernel import PreparedKernel
 from lanner.comparison.tests.network.neural_test import PreparedNetwork
 from lanner.comparison.toy_pool import NullToys, SignalToys
 from lanner.events import Sample
+from lanner.events.io.write import write_columns
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.analytic import LawMoments
 from lanner.inference.combination import Combination, PMap, number_of_map_toys
@@ -92,6 +93,7 @@ __all__ = [
     "suite_case",
     "three_digits",
     "write_atomically",
+    "write_columns",
     "z_of_log_p",
 ]
 

@@ -148,14 +148,19 @@ TESTS: dict[str, Callable[[Floats, Floats, Job], tuple[float, float]]] = {
 
 
 def jobs(
-    cases: Sequence[Case], tests: Sequence[str], repetitions: dict[str, int], toys: int | str, higgs: Path | None
+    cases: Sequence[Case],
+    tests: Sequence[str],
+    repetitions: dict[str, int],
+    toys: int | str,
+    higgs: Path | None,
+    level_repetitions: int,
 ) -> Iterator[Job]:
     """All pairs of samples: the cheap ones of all problems first."""
     for test in tests:
-        for case in cases:
-            for n in case.sizes:
-                for different in (True, False):
-                    for seed in range(repetitions[test]):
+        for different in (True, False):
+            for case in cases:
+                for n in case.sizes:
+                    for seed in range(repetitions[test] if different else min(level_repetitions, repetitions[test])):
                         yield Job(case.title, n, different, test, seed, toys, None if higgs is None else str(higgs))
 
 
@@ -300,6 +305,7 @@ def main() -> None:
     """Run the study."""
     parser = study_parser(__doc__, writes="docs/rivals.md", flag="--write")
     parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--level-repetitions", type=int, default=400, help="Of samples without a difference.")
     parser.add_argument("--slow-repetitions", type=int, default=100, help="Of the tests of hyppo.")
     parser.add_argument("--toys", default="auto", help="A number, or auto.")
     parser.add_argument("--higgs", type=Path, help="A CSV file with the UCI's columns and a label.")
@@ -335,7 +341,7 @@ def main() -> None:
     # Repetitions are done in their order, so that the number of those kept says which are left.
     left = [
         job
-        for job in jobs(cases, tests, repetitions, arguments.toys, arguments.higgs)
+        for job in jobs(cases, tests, repetitions, arguments.toys, arguments.higgs, arguments.level_repetitions)
         if job.seed >= len(found.get(job.kind, ()))
     ]
     with ProcessPoolExecutor(arguments.processes) as pool:

@@ -21,7 +21,7 @@ PAGE = Path(__file__).with_name("api.md")
 # The public names in the order of the work. A name that is in no group comes last, so that none is forgotten.
 GROUPS = {
     "Read": ("read_sample", "Sample", "Scaling", "write_example"),
-    "Search": ("search", "SearchResult", "tune", "Dask"),
+    "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
     "Look": ("characterise", "write_report"),
     "One fit": ("fit_ratio", "LearnedRatio", "LogRatioClassifier", "analytic_null", "WeightedChi2"),
@@ -37,6 +37,7 @@ PAGES = {  # pages that say more
     "compare": "commands/compare.md",
     "Dask": "clusters.md",
     "fit_ratio": "engine.md",
+    "dry_run": "commands/search.md",
     "power": "commands/power.md",
     "power_suite": "commands/power.md",
     "reproduce": "commands/reproduce.md",
@@ -52,7 +53,7 @@ All that `import lanner` offers, in the order of the work. This page is made fro
 those. `help(lanner.search)` shows the same in a terminal.
 
 Arguments after the data are given by keyword. A keyword that is misspelt raises an error that offers the nearest name.
-A `progress` function is called with three things: what is being done, how much of it is done, and how much there is.
+[Progress](progress.md) is shown where somebody is watching; `progress=` silences it, or takes a function.
 """
 
 

@@ -17,6 +17,7 @@ from .paper.suites import compare_suite, power_suite
 from .report.characterise import characterise
 from .report.page import write_report
 from .run.calibration import Calibration, apply, calibrate, load_calibration
+from .run.dry_run import DryRun, dry_run
 from .run.execution.dask import Dask
 from .run.result import SearchResult
 from .run.result_io import load_result, save_result
@@ -29,6 +30,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "Dask",
+    "DryRun",
     "LearnedRatio",
     "LogRatioClassifier",
     "Power",
@@ -43,6 +45,7 @@ __all__ = [
     "classifier_test",
     "compare",
     "compare_suite",
+    "dry_run",
     "errors",
     "fit_ratio",
     "load_calibration",

@@ -299,3 +299,19 @@ def test_an_angle_that_is_no_feature_offers_the_nearest(files: Path, tmp_path: P
     done = run("search", *arguments, "--periodic", "yy", "--output", tmp_path)
     assert done.exit_code == 1
     assert "'yy' is not a feature" in done.output
+
+
+@pytest.mark.parametrize("command", ["search", "calibrate", "power"])
+def test_a_dry_run_tells_what_would_be_done_and_writes_nothing(command: str, files: Path, tmp_path: Path) -> None:
+    arguments = [command, "--reference", files / "reference.parquet", "--expected", 400, "--features", "x", "--dry-run"]
+    if command == "search":
+        arguments += ["--data", files / "data.parquet"]
+    if command == "power":
+        arguments += ["--signal", files / "data.parquet", "--signal-events", "5,10", "--experiments", 50]
+    done = run(*arguments, "--output", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("A dry run: nothing was computed")
+    assert not (tmp_path / "out").exists()
+    told = json.loads(run(*arguments, "--json").stdout)
+    assert told["features"] == ["x"]
+    assert told["toys"] == {"search": [2300, 202000], "calibrate": [3000, 3000], "power": [1100, 1100]}[command]

@@ -41,14 +41,10 @@ def of_counts(on: np.ndarray, off: np.ndarray, alpha: float) -> np.ndarray:
     [
         (18, 97, 0.1, 2.2421704),  # the documentation of gammapy.stats
         (10, 4.2e6, 1e-6, 2.3979181),  # likewise, of a background of 4.2 that is known
-        (4, 5, 0.2, 1.95),  # Cousins, Linnemann and Tucker, Nucl. Instrum. Meth. A 595 (2008) 480, Table 1
-        (67, 15, 2.0, 3.04),
-        (498426, 493434, 1.0, 5.01),
     ],
 )
 def test_published_examples_have_their_significance(on: float, off: float, alpha: float, z: float) -> None:
-    found = of_counts(np.array([on]), np.array([off]), alpha)[0]
-    assert found == pytest.approx(z, abs=0.006 if z in (1.95, 3.04, 5.01) else 1e-5)
+    assert of_counts(np.array([on]), np.array([off]), alpha)[0] == pytest.approx(z, abs=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.2, 1.0, 3.0])

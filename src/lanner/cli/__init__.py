@@ -11,9 +11,21 @@ import click
 
 from lanner._util.progress import begin, shown
 from lanner.cli.comparing import compare
-from lanner.cli.options import FIT, SAMPLES, UNTIL, WORKERS, common_flags, configured, flags, moved_flags, refuse_idle
+from lanner.cli.options import (
+    FIT,
+    SAMPLES,
+    UNTIL,
+    WORKERS,
+    common_flags,
+    configured,
+    dry_run_flag,
+    flags,
+    moved_flags,
+    refuse_idle,
+)
 from lanner.cli.paper import example, generate, reproduce, run_suite
 from lanner.cli.terminal import plain_errors
+from lanner.settings import RunSettings
 
 
 class _InOrder(click.Group):
@@ -50,6 +62,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
 
             begin(told, "reading the reference")
             reference = read_reference(config).sample
+            begin(told, "tuning")
             tuning = lanner.tune(
                 reference,
                 expected=expected_of(config),
@@ -68,13 +81,27 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             click.echo(f"settings in {written}, curves in {figure}", err=as_json)
 
 
+def tell_dry_run(config: RunSettings, purpose: str, *, as_json: bool, quiet: bool) -> None:
+    """Print what a command would do."""
+    with shown(not quiet) as told:
+        from lanner.cli.jobs import dry_run
+
+        begin(told, "reading the samples")
+        found = dry_run(config, purpose, told)
+    click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
+
+
 @main.command()
 @flags("reference", "expected", *SAMPLES, *FIT, "toys", *WORKERS, "output", output="Where to keep the calibration.")
+@dry_run_flag
 @common_flags
-def calibrate(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, **given: Any) -> None:
     """Make and keep the null toys of a reference, to apply to data later."""
     with plain_errors(quiet=quiet):
-        config = configured(config_file, given, needed=("reference", "expected", "output"))
+        config = configured(config_file, given, needed=("reference", "expected", *(() if dry_run else ("output",))))
+        if dry_run:
+            tell_dry_run(config, "calibrate", as_json=as_json, quiet=quiet)
+            return
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.config import executor_chosen
@@ -111,12 +138,17 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, **given: Any)
 @main.command()
 @flags("reference", "data", "expected", *SAMPLES, *FIT, "null", "toys", *UNTIL, *WORKERS)
 @flags("output", output="Where to write result.json, report.html and the toys.")
+@dry_run_flag
 @common_flags
-def search(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, **given: Any) -> None:
     """Test whether the data follow the reference, and report where they do not."""
     with plain_errors(quiet=quiet):
-        config = configured(config_file, given, needed=("reference", "data", "expected", "output"))
+        needed = ("reference", "data", "expected", *(() if dry_run else ("output",)))
+        config = configured(config_file, given, needed=needed)
         refuse_idle(given, config)
+        if dry_run:
+            tell_dry_run(config, "search", as_json=as_json, quiet=quiet)
+            return
         assert config.output is not None
         with shown(not quiet) as told:
             import lanner
@@ -247,14 +279,18 @@ def report(
 )
 @flags("reference", "signal", "expected", "signal_events", "signal_alone", "experiments", *SAMPLES, *FIT, "toys")
 @flags(*WORKERS, "output", output="Where to keep the toys and power.json.")
+@dry_run_flag
 @common_flags
-def power(config_file: str | None, as_json: bool, quiet: bool, suite: str | None, **given: Any) -> None:
+def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, suite: str | None, **given: Any) -> None:
     """Inject a signal at several strengths: how likely is a search to find it?"""
     if suite is not None:
         run_suite(suite, configured(config_file, given), as_json=as_json, quiet=quiet)
         return
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "signal", "expected", "signal_events"))
+        if dry_run:
+            tell_dry_run(config, "power", as_json=as_json, quiet=quiet)
+            return
         with shown(not quiet) as told:
             import lanner
             from lanner._util.files import write_atomically

@@ -9,13 +9,18 @@ from typing import Any
 from lanner.cli.config import load_config, write_config
 from lanner.errors import InputError
 from lanner.events.io import Events, read_sample
+from lanner.inference.sequential import AUTO
 from lanner.report.characterise import Characterisation, characterise
 from lanner.report.page import write_report
-from lanner.run.calibration import Calibration
+from lanner.run.calibration import CALIBRATION_TOYS, Calibration
+from lanner.run.dry_run import DryRun
+from lanner.run.dry_run import dry_run as estimated
+from lanner.run.prepare import SCORE_TOYS, TOYS
 from lanner.run.result import SearchResult
 from lanner.run.result_io import load_result, save_result
 from lanner.run.toy_store import sample_digest
-from lanner.settings import RunSettings
+from lanner.settings import FitSettings, RunSettings
+from lanner.typing import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,3 +137,27 @@ def reopen(
     reference = read_reference(config)
     assert config.data is not None
     return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))
+
+
+def dry_run(config: RunSettings, purpose: str, progress: Progress | None) -> DryRun:
+    """What "search", "calibrate" or "power" would do with these settings, and what it would take."""
+    reference = read_reference(config)
+    data, toys = None, config.toys
+    score = FitSettings(**config.fit_keywords()).chosen_statistic == "score"
+    if purpose == "search":
+        data = read_like(config, config.data, reference.sample.names, "data").sample
+    elif toys == AUTO:
+        toys = (CALIBRATION_TOYS if purpose == "calibrate" else SCORE_TOYS) if score else TOYS
+    if purpose == "power":
+        assert config.signal_events is not None
+        toys = int(toys) + config.experiments * len(config.signal_events)
+    return estimated(
+        reference.sample,
+        data,
+        expected=expected_of(config),
+        toys=toys,
+        memory=config.memory,
+        device=config.device,
+        progress=progress,
+        **config.fit_keywords(),
+    )

@@ -75,6 +75,12 @@ def common_flags(function: F) -> F:
     return file(as_json(quiet(function)))
 
 
+def dry_run_flag(function: F) -> F:
+    """The flag of commands that take long."""
+    words = "Only tell what would be done, and about what time and memory it would take here."
+    return click.option("--dry-run", is_flag=True, help=words)(function)
+
+
 def moved_flags(function: F) -> F:
     """The flags of commands that read the samples of a finished run again."""
     for sample, words in (("data", "the data are now, if they were"), ("reference", "the reference is now, if it was")):

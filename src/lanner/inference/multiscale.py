@@ -111,6 +111,7 @@ class Ladder:
             prepared[least] = first
             for plan in others:
                 prepared[plan] = first.at_penalty(plan)
+            told(1.0)
         scales = tuple(prepared[plan] for plan in plans)
         return cls(scales, terms_of(scales) if len(scales) > 1 else ())
 

@@ -76,7 +76,7 @@ class ReferenceScheme:
 
     def data(self, draw: int) -> Draw:  # noqa: D102
         if self.left_out_rows is not None:
-            return self._draw(self.data_rows, self.left_out_rows[draw : draw + 1])
+            return self._draw(self.data_rows, one_of(self.left_out_rows, draw))
         rng = rng_of(self.seed, Stream.DATA, draw)
         _, left_out = self.bunches.take(rng, self._free, 0, self._spare(0))
         return self._draw(self.data_rows, left_out)
@@ -195,12 +195,17 @@ class PermutationScheme:
 
     def data(self, draw: int) -> Draw:  # noqa: D102
         if self.left_out_rows is not None:
-            return self._draw(self.data_rows, self.left_out_rows[draw : draw + 1])
+            return self._draw(self.data_rows, one_of(self.left_out_rows, draw))
         reference = self.bunches.total - len(self.data_rows)
         return self._draw(self.data_rows, left_out_of_data(self.seed, draw, reference, reference - self.reference_size))
 
     def _draw(self, data: NDArray[np.intp], left_out: NDArray[np.intp]) -> Draw:
         return Draw(len(self.bunches), self.bunches.drawn, data, left_out, None, self.bunches.sizes)
+
+
+def one_of(left_out_rows: NDArray[np.intp], draw: int) -> NDArray[np.intp]:
+    """The row that one of the data's draws leaves out; none where none leaves out anything."""
+    return left_out_rows[[draw]] if len(left_out_rows) else left_out_rows
 
 
 def left_out_of_data(seed: int, draw: int, reference: int, number: int) -> NDArray[np.intp]:

@@ -54,8 +54,10 @@ class Stopping:
 
     def judge(self, t: float, null: NDArray[np.float64]) -> EmpiricalP | None:
         """The p-value, or None while more toys are needed; toys beyond the one that decides do not count."""
+        if len(null) < self.first:
+            return None
         reach = np.flatnonzero(~(null[: self.toys] < t))
-        if len(null) >= self.first > 0 and np.count_nonzero(reach < self.first) >= self.exceedances:
+        if np.count_nonzero(reach < self.first) >= self.exceedances:
             return empirical_p(t, null[: self.first])
         if len(reach) >= self.exceedances:
             return EmpiricalP(self.exceedances, int(reach[self.exceedances - 1]) + 1, sequential=True)

@@ -8,7 +8,7 @@ work into matrix products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,10 @@ class Basis:
         """Phi for some events, in double precision."""
         k = KernelColumns.of(self.kernel, self.pivots)(x)
         return solve_triangular(self.factor, k.T, lower=True, overwrite_b=True, check_finite=False).T  # type: ignore[no-any-return]
+
+    def leading(self, rank: int) -> Basis:
+        """The basis of the first pivots alone."""
+        return replace(self, pivots=self.pivots[:rank], factor=self.factor[:rank, :rank], chosen=self.chosen[:rank])
 
     def own_parts(self) -> Array:
         """What each pivot alone adds to its own features, a column each.

@@ -74,10 +74,14 @@ class ScoreModel:
         return u if pivots is None else u - self.arrays.put(self.own_parts) @ self.arrays.put(pivots)
 
     def residuals_of_pivots(self, columns: int) -> Array:
-        """What of each pivot the first columns of the features cannot represent, as if it were no pivot."""
-        # phi of the pivots themselves is the factor of their kernel matrix, a row each.
-        left = (self.basis.factor - self.own_parts.T)[:, :columns]
-        return np.asarray(np.clip(1.0 - np.einsum("ij,ij->i", left, left), 0.0, 1.0))
+        """What of each pivot the first pivots cannot represent, as if it were none of them.
+
+        Of these themselves it is 1 / |v|^2 (`Basis.own_parts`); phi of the others is a row of the factor.
+        """
+        own = self.basis.leading(columns).own_parts()
+        left = np.clip(1.0 - np.einsum("ij,ij->i", *2 * [self.basis.factor[:, :columns]]), 0.0, 1.0)
+        left[:columns] = np.einsum("ij,ij->j", own, own)
+        return np.asarray(left)
 
     @property
     def held(self) -> int:

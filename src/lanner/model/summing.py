@@ -70,6 +70,11 @@ def reach_columns(events: int, rank: int) -> int:
     return rank if rank <= REACH_RANK or events * rank**2 <= _CHEAP else REACH_RANK
 
 
+def moment_events(rank: int) -> int:
+    """How many events give the second moments, where there are so many."""
+    return max(_PER_DIRECTION * rank, int(_MOMENT_PRODUCTS / rank**2))
+
+
 def summed_features(
     events: Rows,
     whitened: Whitened,
@@ -145,8 +150,7 @@ def moments_of_events(
 ) -> list[Moments]:
     """First and second moments of the features of single events: of each split, or of all."""
     rank, arrays, dtype = whitened.basis.rank, whitened.arrays, features.dtype
-    wanted = max(_PER_DIRECTION * rank, int(_MOMENT_PRODUCTS / rank**2))
-    step = max(1, bunches.total // wanted)
+    step = max(1, bunches.total // moment_events(rank))
     labels = np.zeros(bunches.drawn, dtype=np.int8) if splits is None else splits.labels[: bunches.drawn]
     sums: dict[int, tuple[Array, Array]] = {}
     totals: dict[int, float] = {}

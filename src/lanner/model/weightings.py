@@ -36,8 +36,11 @@ class Draw:
 
     @property
     def reference_size(self) -> int:
-        """How many events are reference."""
-        return self.reference - int(np.count_nonzero(self.data < self.reference)) - len(self.left_out)
+        """How many events are reference, of a pool whose data are not relabelled."""
+        taken = np.concatenate([self.data[self.data < self.reference], self.left_out])
+        if self.sizes is None:
+            return self.reference - len(taken)
+        return int(self.sizes[: self.reference].sum() - self.sizes[taken].sum())
 
     def roles(self) -> NDArray[np.int8]:
         """What each event of the pool is to the fit."""
