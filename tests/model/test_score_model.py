@@ -71,11 +71,13 @@ def test_differences_are_turned_to_the_eigenvectors_of_each_split(arrays: Arrays
 
 
 def test_the_largest_local_excess_is_that_of_kernel_sums_over_events(arrays: Arrays) -> None:
-    """Windows are of the whole reference, but for their size, which the first split gives."""
+    """Windows are of the whole reference; the splits are halves and their complements."""
     data, u = some_data(4)
     found = model(arrays).rotated(arrays.put(u), [0] * 4)
     k = BASIS.kernel(EVENTS, BASIS.pivots)
-    size = (k[HALVES[0]] ** 2).mean(axis=0) / k.mean(axis=0)
+    size = sum((k[half] ** 2).mean(axis=0) for half in HALVES) / len(HALVES) / k.mean(axis=0)
+    many = EXPECTED * k.mean(axis=0) / size
+    size = (many * size + 3) / (many + 3)  # where few are expected an event counts as one
     alpha = EXPECTED / 800
     off = k.sum(axis=0) / size
     for b, rows in enumerate(data):

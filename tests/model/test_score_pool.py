@@ -226,13 +226,13 @@ def test_the_whole_is_the_reference_and_neither_data_nor_rows_beside_it(bunches:
     model = make_pool(bunches).model
     np.testing.assert_allclose(model.total, PHI[:REFERENCE].sum(axis=0), rtol=1e-9)
     assert model.mass == REFERENCE
-    assert model.local_excess.ratio == EXPECTED / REFERENCE
+    assert (model.local_excess.expected, model.local_excess.worth) == (EXPECTED, REFERENCE)
 
 
 def test_weighted_events_are_worth_fewer_to_the_local_excess() -> None:
     model = make_pool(Bunches.single(REFERENCE, DATA, WEIGHTS)).model
     assert model.mass == pytest.approx(WEIGHTS.sum())
-    assert EXPECTED / model.local_excess.ratio == pytest.approx(WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum())
+    assert model.local_excess.worth == pytest.approx(WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum())
 
 
 def test_relabelled_data_are_events_of_the_pool_that_the_reference_then_lacks() -> None:
@@ -271,8 +271,9 @@ def test_a_pivot_among_a_draws_data_counts_as_if_it_were_none(
     truth -= (rest.features(EVENTS) @ rest.features(BASIS.pivots[[j]]).T)[:, 0]
     np.testing.assert_allclose(PHI @ lost, truth, atol=1e-8)
     own = (np.arange(BASIS.rank) == j).astype(float)[:, None]
-    local = found.model.local_excess.statistic(by_events(bunches, draw)[:, None], own)
-    np.testing.assert_allclose(found.differences(found.taken([draw])).local, local, rtol=1e-7)
+    taken = found.taken([draw])
+    local = found.model.local_excess.statistic(by_events(bunches, draw)[:, None], own, taken.inside)
+    np.testing.assert_allclose(found.differences(taken).local, local, rtol=1e-7)
 
 
 @SIZES

@@ -76,9 +76,9 @@ class KeptWidth:
             "values": np.stack([b.spectrum.values for b in model.bases]),
             "means": np.stack([b.spectrum.means for b in model.bases]),
             "vectors": np.stack([b.vectors for b in model.bases]),
-            "window_expected": local.expected,
+            "window_mean": local.mean,
             "window_size": local.size,
-            "window_ratio": np.array(local.ratio),
+            "worth": np.array(local.worth),
             "total": model.total,
             "mass": np.array(model.mass),
             "expected": np.array(model.expected),
@@ -99,7 +99,7 @@ class KeptWidth:
             Eigenbasis(Spectrum(values, means), vectors)
             for values, means, vectors in zip(a["values"], a["means"], a["vectors"], strict=True)
         )
-        local = LocalExcess(basis.factor, a["window_expected"], a["window_size"], float(a["window_ratio"]))
+        local = LocalExcess(basis.factor, a["window_mean"], a["window_size"], float(a["expected"]), float(a["worth"]))
         model = ScoreModel(basis, bases, local, a["total"], float(a["mass"]), float(a["expected"]), arrays)
         band = a["band"].astype(np.float64)
         return cls(model, a["left_out"], int(a["left_out_size"]), a["reach"], band, a["band_splits"])

@@ -1,16 +1,23 @@
 """The largest local excess or deficit: what a sum over all directions dilutes.
 
-Around each pivot p_j the kernel is a window. With u = sum_{S1} phi - a0 sum_{S0} phi the data have
+Around each pivot p_j the kernel is a window. With u = sum_{S1} phi - a0 sum_{S0} phi, the sums of k over a draw's data
+and over its reference follow from (L u)_j = on_j - a0 off_j and from what both have together: of the R events of the
+reference, R E[k(x, p_j)] in the window, a draw's own data are no longer in its reference where they were taken from it.
 
-    on_j = N(0) E[k(x, p_j)] + (L u)_j
+    off_j = E[k] (N0 + n) - on_j      for n data events that were taken from the reference, as a toy's are
+    off_j = E[k] N0                   for data from elsewhere
 
-events in it, in units of the kernel, where the reference has R E[k(x, p_j)]. A window that weighs events by k holds as
-many of them as count: divided by E[k^2] / E[k] the sums behave like Poisson numbers. Li and Ma's significance
+A window that weighs events by k holds as many of them as count: divided by E[k^2] / E[k] the sums behave like Poisson
+numbers, where there are some. Where few are expected each event counts as one at most: at the edge of the reference
+most of a window's events have small k, and a single one in its middle would count as several. Li and Ma's significance
 (Astrophys. J. 272 (1983) 317, Eq. 17) of `on` events where `off` are in a sample 1/alpha times as large,
 
     Z^2 = 2 on ln[(1 + alpha)/alpha on/(on + off)] + 2 off ln[(1 + alpha) off/(on + off)],
 
-takes the fluctuation of the reference into account, and the largest |Z| is the statistic, as -ln of its tail.
+takes the fluctuation of the reference into account, and the largest |Z| is the statistic, as -ln of its tail. A pivot
+that is among a toy's own data is no pivot to it, and its window does not count: the data never have such a one. Were a
+toy's data left in `off`, an event of the data beside a lonely reference event would be more surprising than any toy's:
+with 200 expected and 200 000 reference events 4 sigma were then ten times too frequent.
 """
 
 from __future__ import annotations
@@ -23,6 +30,7 @@ from scipy.special import log_ndtr, xlogy
 from lanner.model.nystrom import Basis
 from lanner.typing import Array
 
+_FEW = 3.0  # expected events in a window, up to which each counts as one
 _COLUMNS = 256  # toys whose windows are looked at together
 
 
@@ -31,37 +39,46 @@ class LocalExcess:
     """Windows around the pivots of one width."""
 
     factor: Array  # of the basis: sums of phi become sums of k
-    expected: Array  # (r,) N(0) E[k] / size: events expected in each window
-    size: Array  # (r,) E[k^2] / E[k]
-    ratio: float  # alpha = N(0) / R
+    mean: Array  # (r,) E[k] under the reference
+    size: Array  # (r,) what an event counts: E[k^2] / E[k], or 1 where few are expected
+    expected: float  # N(0)
+    worth: float  # R, or what weighted events are worth
 
     @classmethod
     def of(cls, basis: Basis, mean: Array, second: Array, *, expected: float, worth: float) -> LocalExcess:
-        """From E[phi] and E[phi phi^T] under the reference, whose events are worth so many without weights.
+        """From E[phi] and E[phi phi^T] under the reference.
 
         Each pivot is an event of the reference itself: no window is emptier than that.
         """
         k = np.maximum(basis.factor @ mean, 1 / worth)
         k2 = np.maximum(np.einsum("ij,ij->i", basis.factor @ second, basis.factor), 1 / worth)
         size = np.minimum(k2 / k, 1.0)
-        return cls(basis.factor, expected * k / size, size, expected / worth)
+        many = expected * k / size
+        return cls(basis.factor, k, (many * size + _FEW) / (many + _FEW), expected, worth)
 
-    def significance(self, u: Array, own: Array | None = None) -> Array:
-        """Z of each window, (r, B): above zero an excess. `own` is 1 where a pivot is an event of the data itself."""
+    def significance(self, u: Array, own: Array | None = None, inside: Array | None = None) -> Array:
+        """Z of each window, (r, B): above zero an excess.
+
+        `own` is 1 where a pivot is an event of the data itself; `inside` is the part of a draw's data, in units of
+        N(0), that was taken from the reference, (B,).
+        """
+        a = self.expected / self.worth
+        taken = np.zeros(u.shape[1]) if inside is None else np.asarray(inside)
         change = self.factor @ u
-        if own is not None:
-            change -= own
-        a, off = self.ratio, (self.expected / self.ratio)[:, None]
-        on = np.maximum(self.expected[:, None] + change / self.size[:, None], 0.0)
-        both = on + off
-        z2 = xlogy(on, (1 + a) / a * on / both) + off * np.log((1 + a) * off / both)
-        return np.asarray(np.copysign(np.sqrt(2 * np.maximum(z2, 0.0)), on - a * off))
+        both = self.mean[:, None] * (self.worth + taken * self.expected)  # in the reference, the draw's data included
+        is_taken = taken > 0
+        on = np.maximum((change + a * both) / np.where(is_taken, 1 + a, 1.0), 0.0)
+        off = both - np.where(is_taken, on, 0.0)
+        on, off = on / self.size[:, None], np.maximum(off / self.size[:, None], 1.0)
+        z2 = xlogy(on, (1 + a) / a * on / (on + off)) + off * np.log((1 + a) * off / (on + off))
+        z = np.copysign(np.sqrt(2 * np.maximum(z2, 0.0)), on - a * off)
+        return np.asarray(z if own is None else np.where(own > 0, 0.0, z))
 
-    def statistic(self, u: Array, own: Array | None = None) -> Array:
+    def statistic(self, u: Array, own: Array | None = None, inside: Array | None = None) -> Array:
         """-ln of the tail beyond the largest |Z| of each column."""
         found = np.empty(u.shape[1])
         for start in range(0, u.shape[1], _COLUMNS):
             part = slice(start, start + _COLUMNS)
-            z = self.significance(u[:, part], None if own is None else own[:, part])
-            found[part] = -log_ndtr(-np.abs(z).max(axis=0))
+            of_part = (None if own is None else own[:, part], None if inside is None else inside[part])
+            found[part] = -log_ndtr(-np.abs(self.significance(u[:, part], *of_part)).max(axis=0))
         return found

@@ -45,7 +45,9 @@ class ScoreModel:
     ) -> ScoreModel:
         """From the moments by each split; the reference is worth so many events without weights."""
         with blas_threads_if(basis.rank > _SMALL):
-            local = LocalExcess.of(basis, total / mass, moments[0].second, expected=expected, worth=worth)
+            # Splits come with their complements: together they have the moments of the whole reference.
+            second = sum((m.second for m in moments), np.zeros_like(moments[0].second)) / len(moments)
+            local = LocalExcess.of(basis, total / mass, second, expected=expected, worth=worth)
             bases = tuple(m.eigenbasis for m in moments)
         return cls(basis, bases, local, total, mass, expected, arrays)
 
@@ -64,9 +66,15 @@ class ScoreModel:
         """What each pivot alone adds to its own features."""
         return self.basis.own_parts()
 
-    def rotated(self, u: Values, splits: Sequence[int | None], pivots: Array | None = None) -> Rotated:
-        """u of some draws along the eigenvectors; `pivots` is 1 where one is among a draw's data, (r, B)."""
-        local = self.local_excess.statistic(self.arrays.get(u), pivots)
+    def rotated(
+        self, u: Values, splits: Sequence[int | None], pivots: Array | None = None, inside: Array | None = None
+    ) -> Rotated:
+        """u of some draws along the eigenvectors, and their largest local excess.
+
+        `pivots` is 1 where one is among a draw's data, (r, B), `inside` the part of a draw's data, in units of N(0),
+        that was taken from the reference.
+        """
+        local = self.local_excess.statistic(self.arrays.get(u), pivots, inside)
         return replace(self.scores.rotate(self.without_own(u, pivots), splits), local=local)
 
     def without_own(self, u: Values, pivots: Array | None) -> Values:

@@ -125,7 +125,7 @@ class ScorePool:
 
     def differences(self, taken: Taken) -> Rotated:
         """u of each draw along the eigenvectors, all that a score needs to know."""
-        return self.model.rotated(self.sums(taken), taken.splits, self.pivots_among(taken))
+        return self.model.rotated(self.sums(taken), taken.splits, self.pivots_among(taken), taken.inside)
 
     def sums(self, taken: Taken) -> Values:
         """u of each draw, (r, B)."""

@@ -31,7 +31,7 @@ class Taken:
     entries: Array  # what the features of each row are multiplied by in u + a0 T
     scale: Array  # a0 of each draw
     splits: tuple[int | None, ...]  # whose moments judge each draw
-    numbers: NDArray[np.intp]  # data events of each draw
+    inside: Array  # data of each draw that were taken from the reference, in units of N(0)
 
     @classmethod
     def of(cls, bunches: Bunches, draws: Sequence[Draw], *, expected: float, mass: float) -> Taken:
@@ -47,8 +47,8 @@ class Taken:
         if bunches.weights is not None:
             entries *= bunches.weights[rows]
         entries += is_data
-        numbers = _sums(np.where(is_data, bunches.sizes[rows], 0.0), ends).astype(np.intp)
-        return cls(len(bunches), rows, ends, is_data, entries, scale, tuple(d.split for d in draws), numbers)
+        own = _sums(np.where(is_data & inside, bunches.mass[rows], 0.0), ends) / expected
+        return cls(len(bunches), rows, ends, is_data, entries, scale, tuple(d.split for d in draws), own)
 
     def __len__(self) -> int:
         return len(self.scale)
