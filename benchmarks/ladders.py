@@ -170,8 +170,9 @@ def main() -> None:
     parts = [
         "# The ladder of scales, before and now\n\nMade by `python benchmarks/ladders.py`: median Z of each signal "
         "with so many events, both ladders on the same null toys and data sets, moments and toys made as they are "
-        "now; a median beyond all toys counts as the limit. Before: four widths from the 20 % to the 98 % quantile of "
-        "the distances, three penalties, maps with the analytic skewness.\n"
+        "now; a median beyond all toys counts as the limit (4.56 of 395 000 counted toys, 3.29 of 2000). Before: four "
+        "widths from the 20 % to the 98 % quantile of the distances, three penalties, maps with the analytic skewness, "
+        "no terms beside the scales.\n"
     ]
     for case in arguments.only or (["one-dimensional"] if arguments.smoke else TOYS):
         toys = 200 if arguments.smoke else arguments.toys or TOYS[case]

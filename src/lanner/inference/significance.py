@@ -17,6 +17,9 @@ from lanner.typing import Array
 
 LEVEL = 0.95  # of the intervals around a p-value
 _REPLICATE_SIZE = 5000  # toys of a replicate at most
+# Up to which Z p-values by toys of a reference so many times the data were seen to be right (docs/deep-tails.md); of a
+# smaller one, which is warned of, half of the p-values at 0.01 come from its own fluctuation (docs/p-value.md).
+_SUPPORTED_Z = ((20.0, 4.0), (0.0, 2.0))
 
 
 def z_of_log_p(log_p: float) -> float:
@@ -26,6 +29,15 @@ def z_of_log_p(log_p: float) -> float:
     3.0
     """
     return -float(ndtri_exp(log_p))
+
+
+def supported_z(ratio: float) -> float:
+    """The largest Z that toys of a reference support which has `ratio` events for each one expected.
+
+    >>> supported_z(100.0), supported_z(5.0)
+    (4.0, 2.0)
+    """
+    return next(z for least, z in _SUPPORTED_Z if ratio >= least)
 
 
 @dataclass(frozen=True)

@@ -94,3 +94,16 @@ def test_earlier_looks_are_named_in_the_meaning_and_the_summary() -> None:
     assert earlier_looks(result).startswith("This folder held results with 1000 and 2000 toys before: if toys were")
     assert meaning(result)[-1] == earlier_looks(result)
     assert earlier_looks(result) in result.summary()
+
+
+def test_a_significance_beyond_what_the_reference_supports_says_so() -> None:
+    result = kept("combined")
+    far = replace(result, statistic=1e9, null=replace(result.null, statistics=np.zeros(100_000)))
+    assert far.plan.null == "reference"
+    assert "beyond 4 sigma it is limited by the size of the reference" in verdict(
+        replace(far, reference_total=int(30 * far.plan.expected))
+    )
+    nearer = replace(far, null=replace(far.null, statistics=np.zeros(1000)))
+    assert "limited" not in verdict(replace(nearer, reference_total=int(30 * far.plan.expected)))
+    relabelled = replace(far, plan=replace(far.plan, null="permutation"))
+    assert "limited" not in verdict(relabelled)

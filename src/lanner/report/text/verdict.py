@@ -8,6 +8,7 @@ import numpy as np
 
 from lanner._util.text import count
 from lanner.inference.null import LEAST_TOYS
+from lanner.inference.significance import supported_z
 from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, p_value, z_score
 from lanner.run.result import Extrapolation, SearchResult
 
@@ -28,6 +29,12 @@ def verdict(result: SearchResult) -> str:
     if p.is_bound:
         beyond = _why_no_law(result) if law is None else f"the {name} extrapolates to {equation('Z', law_z(law))}"
         numbers += f": {as_extreme(p)}; {beyond}"
+    if result.plan.null == "reference":
+        # The ratio's is what the reference of one fit is worth, a part of the whole.
+        worth = result.ratio.reference_worth * result.reference_total / result.plan.reference_size
+        supported = supported_z(worth / result.plan.expected)
+        if p.z_score > supported:
+            numbers += f"; beyond {supported:g} sigma it is limited by the size of the reference"
     if result.plan.fixed is not None:
         numbers += "; only the shape was tested"
     if p.z_score >= 3 or (p.is_bound and law is not None and law.z_score >= 3):
