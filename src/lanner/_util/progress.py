@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Whether this is within work that shows its progress, or was told not to: what it calls does not show its own.
 _WITHIN: ContextVar[bool] = ContextVar("within shown progress", default=False)
+PREPARING = "preparing"  # how the words for what comes before the work itself begin
 _SCREEN = threading.Lock()  # of several threads only one can show its progress
 
 
@@ -117,7 +118,7 @@ def begin(progress: Progress | None, what: str) -> None:
 def as_progress(progress: Callable[..., None] | None) -> Progress | None:
     """A function that a user gave, of (what, done, total) or of (done, total) alone.
 
-    To the second kind a step that only has a name says nothing, and is not told.
+    The second kind hears of the work itself: neither of steps that only have a name, nor of what comes before.
 
     >>> as_progress(lambda done, total: print(done, "of", total))("toys", 1, 2)
     1 of 2
@@ -128,7 +129,12 @@ def as_progress(progress: Callable[..., None] | None) -> Progress | None:
         inspect.signature(progress).bind("", 0, 0)
     except TypeError:
         two: Callable[..., None] = progress
-        return lambda _, done, total: two(done, total) if total > 1 or done else None
+
+        def tell(what: str, done: int, total: int) -> None:
+            if (total > 1 or done) and not what.startswith(PREPARING):
+                two(done, total)
+
+        return tell
     except ValueError:  # a function that hides its parameters
         pass
     return progress

@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from lanner._util.machine import blas_threads_if
+from lanner._util.progress import PREPARING
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.inference.analytic import LawMoments
@@ -258,7 +259,7 @@ def _part_told(progress: Progress | None, part: int, parts: int) -> Callable[[fl
 
     def tell(done: float) -> None:
         if progress is not None:
-            progress(f"preparing scale {part + 1} of {parts}", round(100 * (part + done)), 100 * parts)
+            progress(f"{PREPARING} scale {part + 1} of {parts}", round(100 * (part + done)), 100 * parts)
 
     return tell
 
