@@ -27,6 +27,7 @@ _UNITS = {
     "gi": 2**30,
     "ti": 2**40,
 }
+_SMALL_RANK = 400  # up to which products and eigenvalue problems take less time than threads take to agree
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 
 
@@ -129,9 +130,9 @@ def worker_threads() -> Iterator[int]:
 
 
 @contextmanager
-def blas_threads_if(worth_it: bool) -> Iterator[None]:
+def blas_threads_for(rank: int) -> Iterator[None]:
     """One thread for BLAS where matrices are small: beside other work, several wait for each other far too long."""
-    if worth_it:
+    if rank > _SMALL_RANK:
         yield
         return
     with worker_threads():

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from lanner._util.machine import blas_threads_if
+from lanner._util.machine import blas_threads_for
 from lanner._util.progress import PREPARING
 from lanner.errors import InputError
 from lanner.events import Sample
@@ -28,7 +28,6 @@ from lanner.typing import Array, Progress, ToysEnded
 _TOGETHER = 32  # toys drawn together by a thread
 # Toys of fewer events are drawn faster by one thread than by several that wait for the interpreter (measured).
 _MANY = 5000
-_SMALL = 400  # ranks up to which products of a batch of toys take less time than threads take to agree
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +213,7 @@ class Ladder:
             first = scales[0]
             if isinstance(first, ScoreExperiment):
                 taken = first.pool.taken(draws) if taken is None else taken
-                with blas_threads_if(first.basis.rank > _SMALL):
+                with blas_threads_for(first.basis.rank):
                     rotated = first.pool.differences(taken)
                     local[first.plan.width] = rotated.local
                     found += [e.score(rotated, told, kept=kept) for e in scales if isinstance(e, ScoreExperiment)]

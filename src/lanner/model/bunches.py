@@ -112,11 +112,15 @@ class Bunches:
         """The events that toys take from."""
         return int(self.starts[self.drawn])
 
+    def places_of(self, events: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where some events that toys may take stand among those of all rows."""
+        place = np.empty(int(self.events.max()) + 1, dtype=np.intp)
+        place[self.events[: self.total]] = np.arange(self.total)
+        return place[events]
+
     def rows_of(self, events: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows of some events that toys may take."""
-        place = np.empty(int(self.events.max()) + 1, dtype=np.intp)
-        place[self.events[: self.total]] = np.repeat(np.arange(self.drawn), self.sizes[: self.drawn])
-        return place[events]
+        return np.searchsorted(self.starts, self.places_of(events), side="right") - 1
 
     def take(
         self, rng: np.random.Generator, rows: NDArray[np.intp], number: int, further: int

@@ -8,15 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from lanner._util.machine import blas_threads_if
+from lanner._util.machine import blas_threads_for
 from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.local_excess import LocalExcess
 from lanner.model.moments import Eigenbasis, Moments, Spectrum
 from lanner.model.nystrom import Basis
 from lanner.model.score import Rotated, Score, Scores
 from lanner.typing import Array
-
-_SMALL = 400  # ranks up to which an eigenvalue problem takes less time than threads take to agree
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class ScoreModel:
         arrays: Arrays = NUMPY,
     ) -> ScoreModel:
         """From the moments by each split; the reference is worth so many events without weights."""
-        with blas_threads_if(basis.rank > _SMALL):
+        with blas_threads_for(basis.rank):
             # Splits come with their complements: together they have the moments of the whole reference.
             second = sum((m.second for m in moments), np.zeros_like(moments[0].second)) / len(moments)
             local = LocalExcess.of(basis, total / mass, second, expected=expected, worth=worth)

@@ -104,9 +104,7 @@ class ScorePool:
         rows = None
         if pivots is not None:
             rows = bunches.rows_of(pivots)
-            place = np.empty(len(events), dtype=np.intp)
-            place[bunches.events[: bunches.total]] = np.arange(bunches.total)
-            residuals[place[pivots]] = model.residuals_of_pivots(columns)
+            residuals[bunches.places_of(pivots)] = model.residuals_of_pivots(columns)
         return cls(model, features, bunches, residuals, memory, rows)
 
     @property
