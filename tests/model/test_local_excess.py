@@ -201,3 +201,14 @@ def test_a_single_event_at_the_edge_counts_as_one() -> None:
     assert found.size[-1] > 0.9
     u = basis.features(np.array([[1.25]])).T
     assert found.significance(u)[-1, 0] < 4
+
+
+def test_of_many_windows_the_largest_few_are_averaged(rng: np.random.Generator) -> None:
+    """One in 250: which events happen to be pivots matters less."""
+    many, few = 1100, 400
+    of_windows = lambda r: LocalExcess(np.eye(r), np.full(r, 0.01), np.ones(r), expected=500.0, worth=5e4)  # noqa: E731
+    u = rng.normal(0, 2, (many, 3))
+    z = np.sort(np.abs(of_windows(many).significance(u)), axis=0)
+    assert of_windows(many).statistic(u) == pytest.approx(-stats.norm.logsf(z[-4:].mean(axis=0)))
+    z = np.abs(of_windows(few).significance(u[:few]))
+    assert of_windows(few).statistic(u[:few]) == pytest.approx(-stats.norm.logsf(z.max(axis=0)))

@@ -14,10 +14,13 @@ most of a window's events have small k, and a single one in its middle would cou
 
     Z^2 = 2 on ln[(1 + alpha)/alpha on/(on + off)] + 2 off ln[(1 + alpha) off/(on + off)],
 
-takes the fluctuation of the reference into account, and the largest |Z| is the statistic, as -ln of its tail. A pivot
-that is among a toy's own data is no pivot to it, and its window does not count: the data never have such a one. Were a
-toy's data left in `off`, an event of the data beside a lonely reference event would be more surprising than any toy's:
-with 200 expected and 200 000 reference events 4 sigma were then ten times too frequent.
+takes the fluctuation of the reference into account, and the largest |Z| is the statistic, as -ln of its tail. Where
+pivots are many they still do not lie densely in several dimensions, and the largest |Z| is a matter of which events
+happen to be pivots: with a cluster in 5-D the verdict of twenty seeds had a spread of 0.29. The mean of the largest
+few of many, one in 250, had 0.13, and a median Z lower by 0.1. A pivot that is among a toy's own data is no pivot to
+it, and its window does not count: the data never have such a one. Were a toy's data left in `off`, an event of the
+data beside a lonely reference event would be more surprising than any toy's: with 200 expected and 200 000 reference
+events 4 sigma were then ten times too frequent.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from lanner.model.nystrom import Basis
 from lanner.typing import Array
 
 _FEW = 3.0  # expected events in a window, up to which each counts as one
+_PIVOTS_A_PLACE = 250  # so many pivots are looked at for each place whose significance is averaged
 _COLUMNS = 256  # toys whose windows are looked at together
 
 
@@ -75,10 +79,13 @@ class LocalExcess:
         return np.asarray(z if own is None else np.where(own > 0, 0.0, z))
 
     def statistic(self, u: Array, own: Array | None = None, inside: Array | None = None) -> Array:
-        """-ln of the tail beyond the largest |Z| of each column."""
+        """-ln of the tail beyond the largest |Z| of each column, or the mean of the largest few of many."""
         found = np.empty(u.shape[1])
+        places = max(1, len(self.mean) // _PIVOTS_A_PLACE)
         for start in range(0, u.shape[1], _COLUMNS):
             part = slice(start, start + _COLUMNS)
             of_part = (None if own is None else own[:, part], None if inside is None else inside[part])
-            found[part] = -log_ndtr(-np.abs(self.significance(u[:, part], *of_part)).max(axis=0))
+            z = np.abs(self.significance(u[:, part], *of_part))
+            largest = z.max(axis=0) if places == 1 else np.partition(z, -places, axis=0)[-places:].mean(axis=0)
+            found[part] = -log_ndtr(-largest)
         return found
