@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +21,7 @@ from lanner.model.features import Features, StoredFeatures, make_features, resid
 from lanner.model.moments import Moments, feature_sum
 from lanner.model.nystrom import Basis
 from lanner.model.parallel import for_rows, sum_over_rows
+from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.score import Rotated
 from lanner.model.score_model import ScoreModel
 from lanner.model.splits import Splits
@@ -43,7 +43,7 @@ class ScorePool:
     model: ScoreModel
     features: Features
     bunches: Bunches
-    residuals: Array  # k(x, x) - |phi(x)|^2 of each event of the bunches: what of it the basis cannot represent
+    residuals: Residuals  # what of the events the basis cannot represent
     memory: int
     # Rows of the pivots, where they may be a toy's data: they then count as if they were no pivots.
     pivot_rows: NDArray[np.intp] | None = None
@@ -60,10 +60,16 @@ class ScorePool:
         memory: int,
         splits: Splits | None = None,
         pivots: NDArray[np.intp] | None = None,
+        others: int = 0,
+        held_out: NDArray[np.intp] | None = None,
         arrays: Arrays = NUMPY,
         told: Callable[[float], None] | None = None,
     ) -> ScorePool:
-        """Sum features and moments. `pivots` are the events of the pivots, where they may be a toy's data."""
+        """Sum features and moments.
+
+        `pivots` are the events of the pivots, where they may be a toy's data, `held_out` those that never are; the last
+        events, so many, are `others`, beside the reference.
+        """
         features: Features
         columns = basis.rank
         null = slice(0, bunches.drawn)
@@ -72,7 +78,7 @@ class ScorePool:
             features = make_features(
                 events, basis, precision=precision, memory=memory, arrays=arrays, further_matrices=matrices
             )
-            residuals = residuals_of(features)
+            g = residuals_of(features)
             weights = bunches.weights
             if splits is None:
                 moments = [Moments.of(features, None if weights is None else weights[null], null)]
@@ -81,7 +87,7 @@ class ScorePool:
         else:
             columns = reach_columns(bunches.total, basis.rank)
             whitened = Whitened.of(basis, arrays)
-            features, residuals = summed_features(
+            features, g = summed_features(
                 events,
                 whitened,
                 bunches,
@@ -104,18 +110,21 @@ class ScorePool:
         rows = None
         if pivots is not None:
             rows = bunches.rows_of(pivots)
-            residuals[bunches.places_of(pivots)] = model.residuals_of_pivots(columns)
+            g[bunches.places_of(pivots)] = model.residuals_of_pivots(columns)
+        free = np.arange(bunches.total)
+        if held_out is not None:
+            free = np.setdiff1d(free, held_out, assume_unique=True)
+        residuals = Residuals(
+            np.add.reduceat(g, bunches.starts[:-1]),
+            g[len(g) - others :],
+            ResidualSums.of(g[free], None if bunches.weights is None else bunches.weights[free]),
+        )
         return cls(model, features, bunches, residuals, memory, rows)
 
     @property
     def basis(self) -> Basis:
         """The pivots behind the features."""
         return self.model.basis
-
-    @cached_property
-    def residual_sums(self) -> Array:
-        """The sum of the residuals over the events of each row."""
-        return np.add.reduceat(self.residuals, self.bunches.starts[:-1]) if len(self.residuals) else self.residuals
 
     def taken(self, draws: Sequence[Draw]) -> Taken:
         """What draws take from the rows: the same at every width."""
