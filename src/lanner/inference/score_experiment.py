@@ -152,8 +152,9 @@ def _with_isolated(basis: Basis, events: ScaledRows, reference: int, max_rank: i
     is not helped: it then counts as if it were no pivot.
     """
     residuals = np.empty(reference)
+    here = events if events.spread is None else events[:reference]  # which is one pass over its files
     for rows in blocks(reference, _ROWS):
-        phi = basis.features(events[rows])
+        phi = basis.features(here[rows])
         residuals[rows] = 1.0 - np.einsum("ij,ij->i", phi, phi)
     isolated = np.flatnonzero(residuals > BEYOND)
     if not 0 < len(isolated) <= min(_MOST_ISOLATED, max_rank - basis.rank):

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import require_memory
-from lanner.events.scaled_rows import Rows
+from lanner.errors import InputError
+from lanner.events.scaled_rows import Rows, ScaledRows
 from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.bunches import Bunches
 from lanner.model.features import Features, StoredFeatures, make_features, residuals_of
@@ -25,6 +26,7 @@ from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.score import Rotated
 from lanner.model.score_model import ScoreModel
 from lanner.model.splits import Splits
+from lanner.model.spread_sums import summed_where_they_are
 from lanner.model.summing import Whitened, moments_of_events, reach_columns, summed_features
 from lanner.model.taken import Taken
 from lanner.model.weightings import Draw
@@ -73,6 +75,20 @@ class ScorePool:
         features: Features
         columns = basis.rank
         null = slice(0, bunches.drawn)
+        if isinstance(events, ScaledRows) and events.spread is not None:
+            return cls._spread(
+                events,
+                basis,
+                bunches,
+                expected=expected,
+                precision=precision,
+                memory=memory,
+                splits=splits,
+                pivots=pivots,
+                others=others,
+                arrays=arrays,
+                told=_within(told, 0.1, 0.9),
+            )
         if bunches.are_events:
             matrices = 0 if splits is None else splits.blocks + splits.number  # of the rank, beside those of every fit
             features = make_features(
@@ -110,7 +126,7 @@ class ScorePool:
         rows = None
         if pivots is not None:
             rows = bunches.rows_of(pivots)
-            g[bunches.places_of(pivots)] = model.residuals_of_pivots(columns)
+            g[bunches.places_of(pivots)] = basis.residuals_of_pivots(columns)
         free = np.arange(bunches.total)
         if held_out is not None:
             free = np.setdiff1d(free, held_out, assume_unique=True)
@@ -120,6 +136,53 @@ class ScorePool:
             ResidualSums.of(g[free], None if bunches.weights is None else bunches.weights[free]),
         )
         return cls(model, features, bunches, residuals, memory, rows)
+
+    @classmethod
+    def _spread(
+        cls,
+        events: ScaledRows,
+        basis: Basis,
+        bunches: Bunches,
+        *,
+        expected: float,
+        precision: str,
+        memory: int,
+        splits: Splits | None,
+        pivots: NDArray[np.intp] | None,
+        others: int,
+        arrays: Arrays,
+        told: Callable[[float], None],
+    ) -> ScorePool:
+        """The same of a reference that is left in its files."""
+        if bunches.weights is not None or bunches.are_events:
+            raise InputError(
+                "a reference that is left in its files is for the score of very many events without weights: this one "
+                "has too few for that; read it into memory"
+            )
+        rows = None if pivots is None else bunches.rows_of(pivots)
+        found = summed_where_they_are(
+            events,
+            basis,
+            bunches,
+            splits=splits,
+            pivots=np.empty(0, dtype=np.intp) if pivots is None else pivots,
+            precision=precision,
+            columns=reach_columns(bunches.total, basis.rank),
+            others=others,
+            arrays=arrays,
+            told=told,
+        )
+        total = feature_sum(found.features, None, slice(0, bunches.drawn))
+        model = ScoreModel.of(
+            basis,
+            found.moments,
+            total=total,
+            mass=float(bunches.total),
+            worth=bunches.total,
+            expected=expected,
+            arrays=arrays,
+        )
+        return cls(model, found.features, bunches, found.residuals, memory, rows)
 
     @property
     def basis(self) -> Basis:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from lanner._util.files import read_arrays, write_arrays, write_atomically
 from lanner.errors import StoreError, StoreWarning
 from lanner.events import Sample
+from lanner.events.spread import SpreadTable
 
 log = logging.getLogger(__name__)
 
@@ -52,12 +53,14 @@ def fingerprint(description: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def array_digest(*arrays: NDArray[Any] | None) -> str:
+def array_digest(*arrays: NDArray[Any] | SpreadTable | None) -> str:
     """A digest of samples, to tell whether a store was made from the same events."""
     digest = hashlib.sha256()
     for array in arrays:
         if array is None:
             digest.update(b"none")
+        elif isinstance(array, SpreadTable):
+            digest.update(array.digest.encode())
         else:
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
