@@ -17,11 +17,14 @@ from lanner.inference.experiment import Experiment, GeneratedToy
 from lanner.inference.fit_experiment import FitExperiment
 from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.score_experiment import KEPT, ScoreExperiment, scheme_of
-from lanner.inference.terms import GUMBEL, CountTerm, LocalTerm, ReachTerm, Term
+from lanner.inference.terms import GUMBEL, CountTerm, LocalTerm, ProfiledCountTerm, ReachTerm, Term
+from lanner.inference.varied_experiment import VariedExperiment, VariedPlan, varied_scheme
+from lanner.inference.varied_pool import VariedTaken
 from lanner.model.backend import NUMPY, Arrays, arrays_on
 from lanner.model.features import residuals_of
 from lanner.model.objective import Solution
 from lanner.model.parallel import in_parallel
+from lanner.model.taken import Taken
 from lanner.model.weightings import DATA, Draw, roles_of
 from lanner.typing import Array, Progress, ToysEnded
 
@@ -40,6 +43,7 @@ class Recipe:
     make_events: EventGenerator | None = None
     device: str = "cpu"
     as_one: bool = True  # whether toys take all of the data or none of them; signals they take some of
+    varied: VariedPlan | None = None  # the uncertainties of the reference, if it has some
 
     def prepare(self, memory: int, progress: Progress | None = None) -> Ladder:
         """The ladder itself."""
@@ -51,6 +55,7 @@ class Recipe:
             make_events=self.make_events,
             arrays=arrays_on(self.device),
             as_one=self.as_one,
+            varied=self.varied,
             progress=progress,
         )
 
@@ -76,6 +81,7 @@ class Ladder:
         make_events: EventGenerator | None = None,
         arrays: Arrays = NUMPY,
         as_one: bool = True,
+        varied: VariedPlan | None = None,
         progress: Progress | None = None,
     ) -> Ladder:
         """Prepare every width once: coarse ones, whose features are few, first; the finest takes what is left."""
@@ -83,7 +89,13 @@ class Ladder:
             raise InputError("a ladder needs at least one scale")
         prepared: dict[Plan, Experiment] = {}
         left = arrays.budget(memory)
-        scheme = scheme_of(plans[0], reference, data, as_one=as_one) if plans[0].statistic == "score" else None
+        scheme, at_nu = None, None
+        if varied is not None:
+            assert data is not None
+            at_nu = varied.reference(plans[0], reference)
+            of_varied, rows = varied_scheme(plans[0], reference, data, at_nu, varied.auxiliary)
+        elif plans[0].statistic == "score":
+            scheme = scheme_of(plans[0], reference, data, as_one=as_one)
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))
         widths = len({p.width for p in plans})
         for k, (_, group) in enumerate(groupby(by_width, key=lambda p: p.width)):
@@ -92,7 +104,11 @@ class Ladder:
             # The smallest penalty needs the most of the kernel, so its features serve the others too.
             least, *others = group
             first: Experiment
-            if scheme is None:
+            if at_nu is not None and data is not None:
+                first = VariedExperiment.at(
+                    least, reference, data, at_nu, of_varied, rows, memory=left, arrays=arrays, told=told
+                )
+            elif scheme is None:
                 first = FitExperiment.prepare(
                     least, reference, data, memory=left, make_events=make_events, arrays=arrays
                 )
@@ -176,8 +192,9 @@ class Ladder:
                 found += [e.fit_generated(toy, features=features) for e in scales if isinstance(e, FitExperiment)]
         for term in self.terms:
             if isinstance(term, LocalTerm):
-                found.append(_as_solution(self._term(term, (), local)))
+                found.append(_as_solution(self._term(term, (), local, None)))
                 continue
+            assert not isinstance(term, ProfiledCountTerm)  # a generator has no uncertainties
             value = np.count_nonzero(is_data) if isinstance(term, CountTerm) else reach[term.width]
             found.append(_as_solution(-term.log_p(np.array([value]))))
         return found
@@ -189,14 +206,15 @@ class Ladder:
     def data_by_split(self) -> Array:
         """The data's statistics by each split of the reference alone, (splits, scales and terms)."""
         draws = self.first.data_draws(1)
-        found, local = [], {}
+        found, local, taken = [], {}, None
         for scales in self._by_width():
             first = scales[0]
             assert isinstance(first, ScoreExperiment)
-            rotated = first.pool.differences(first.pool.taken(draws))
+            taken = first.pool.taken(draws)
+            rotated = first.pool.differences(taken)
             local[first.plan.width] = rotated.local
             found += [e.score_by_split(rotated)[:, 0] for e in scales if isinstance(e, ScoreExperiment)]
-        found += [np.repeat(self._term(term, draws, local), len(found[0])) for term in self.terms]
+        found += [np.repeat(self._term(term, draws, local, taken), len(found[0])) for term in self.terms]
         return np.stack(found, axis=1)
 
     def fit_data(self, draws: int) -> list[Solution]:
@@ -220,14 +238,19 @@ class Ladder:
             else:
                 roles = roles_of(draws) if roles is None else roles
                 found += [e.fit_roles(roles, told) for e in scales if isinstance(e, FitExperiment)]
-        return found + [_as_solution(self._term(term, draws, local)) for term in self.terms]
+        return found + [_as_solution(self._term(term, draws, local, taken)) for term in self.terms]
 
-    def _term(self, term: Term, draws: Sequence[Draw], local: Mapping[float, Array | None]) -> Array:
+    def _term(
+        self, term: Term, draws: Sequence[Draw], local: Mapping[float, Array | None], taken: Taken | None
+    ) -> Array:
         """Minus the logarithm of a term's p-value for each draw; `local` has the largest excess at each width."""
         if isinstance(term, LocalTerm):
             largest = local[term.width]
             assert largest is not None
             return largest
+        if isinstance(term, ProfiledCountTerm):
+            assert isinstance(taken, VariedTaken)
+            return -term.log_p(taken.number, taken.predicted)
         values = np.array([d.data_size for d in draws]) if isinstance(term, CountTerm) else term.totals(draws)
         return -term.log_p(values)
 
@@ -235,7 +258,9 @@ class Ladder:
 def terms_of(scales: Sequence[Experiment]) -> tuple[Term, ...]:
     """What the scales cannot see: the number of events, where it is tested; at each width single places, and reach."""
     plan = scales[0].plan
-    counted = () if plan.fixed is not None else (CountTerm(plan.expected),)
+    counted: tuple[Term, ...] = () if plan.fixed is not None else (CountTerm(plan.expected),)
+    if counted and isinstance(scales[0], VariedExperiment):
+        counted = (scales[0].count_term(),)
     by_width = {scale.plan.width: scale for scale in scales}
     local = [LocalTerm(width) for width in by_width] if plan.statistic == "score" else []
     return (*counted, *local, *(scale.reach() for scale in by_width.values()))

@@ -22,6 +22,8 @@ class Stream(IntEnum):
     TUNING = 6
     POWER = 7
     BUNCHES = 8
+    ACCEPTED = 9
+    AUXILIARY = 10
 
 
 def rng_of(seed: int, stream: Stream, *place: int) -> np.random.Generator:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammainc, gammaincc, gammaln
+from scipy.special import gammainc, gammaincc, gammaln, log_ndtr
 
 from lanner.inference.analytic import LawMoments
 from lanner.model.residuals import BEYOND, Residuals
@@ -66,6 +66,19 @@ class CountTerm:
         n = np.asarray(numbers, dtype=np.float64)
         smaller = np.minimum(poisson_log_excess(n, self.expected), poisson_log_deficit(n, self.expected))
         return np.asarray(np.minimum(smaller + np.log(2.0), 0.0))
+
+
+@dataclass(frozen=True)
+class ProfiledCountTerm:
+    """The number of data events, of whose fluctuation fitted nuisance parameters explain a part."""
+
+    share: float  # of the variance, that they leave
+    label: str = "number of events"
+
+    def log_p(self, numbers: Array, predicted: Array) -> Array:
+        """log p of numbers where so many are predicted with the nuisances of each, two-sided."""
+        z = (np.asarray(numbers) - predicted) / np.sqrt(np.maximum(self.share, 1e-12) * predicted)
+        return np.asarray(np.minimum(np.log(2.0) + log_ndtr(-np.abs(z)), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +134,7 @@ class LocalTerm:
         return f"largest local excess, width {self.width:.3g}"
 
 
-Term = CountTerm | LocalTerm | ReachTerm
+Term = CountTerm | ProfiledCountTerm | LocalTerm | ReachTerm
 
 
 def poisson_log_excess(number: Array, mean: float) -> Array:

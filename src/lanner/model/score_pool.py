@@ -219,7 +219,7 @@ class ScorePool:
                 for k, (first, last) in enumerate(pairwise(matrix.indptr)):
                     rows = arrays.take(phi, matrix.indices[first:last].astype(np.intp), axis=0)
                     u[part.start + k] = arrays.get(arrays.put(matrix.data[first:last]) @ rows)
-            u[part] -= taken.scale[part, None] * self.model.total
+            u[part] -= self._background(taken, part).T
 
         for_rows(len(taken), _TOGETHER, fill, arrays)
         return arrays.put(u.T)
@@ -233,7 +233,11 @@ class ScorePool:
 
         size = min(4096, features.max_rows)
         u = features.lower(sum_over_rows(len(features), size, block_sums, arrays=arrays)[0])
-        return u - arrays.put(np.outer(self.model.total, taken.scale))
+        return u - arrays.put(self._background(taken, slice(0, len(taken))))
+
+    def _background(self, taken: Taken, part: slice) -> Array:
+        """What the whole reference predicts for some draws, (r, B)."""
+        return np.outer(self.model.total, taken.scale[part])
 
     def features_of(self, events: Array, precision: str) -> Features:
         """The features of other events."""

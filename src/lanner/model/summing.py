@@ -116,7 +116,7 @@ def summed_features(
         if told is not None:
             told(span.stop / len(bunches.events))
 
-    for first, last, size in _runs(bunches):
+    for first, last, size in equal_rows(bunches):
         if size <= _ROWS and last - first > 1:
             at_once = max(1, _ROWS // size)
             for_rows(last - first, at_once, lambda rows, f=first, s=size: fill(f, s, rows), arrays)  # type: ignore[misc]
@@ -128,7 +128,7 @@ def summed_features(
     return StoredFeatures(basis, phi, dtype, arrays), residuals
 
 
-def _runs(bunches: Bunches) -> list[tuple[int, int, int]]:
+def equal_rows(bunches: Bunches) -> list[tuple[int, int, int]]:
     """Stretches of rows that are sums over equally many events: first row, last and size."""
     sizes = bunches.sizes
     ends = [0, *(np.flatnonzero(np.diff(sizes)) + 1).tolist(), len(sizes)]

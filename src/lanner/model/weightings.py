@@ -28,6 +28,7 @@ class Draw:
     left_out: NDArray[np.intp]  # rows that are neither
     split: int | None = None  # whose moments judge it (`Splits`); None: all of them
     sizes: NDArray[np.intp] | None = None  # events of each row, where they are bunches; None: each row is one
+    auxiliary: NDArray[np.float64] | None = None  # what is known of nuisance parameters from elsewhere, less nu^
 
     @property
     def data_size(self) -> int:

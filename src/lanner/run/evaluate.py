@@ -20,7 +20,7 @@ from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, fit_chi2, z_of_log_p
 from lanner.inference.tail import fit_tail
-from lanner.inference.terms import CountTerm, OutOfReach
+from lanner.inference.terms import CountTerm, OutOfReach, ProfiledCountTerm
 from lanner.model.objective import Solution
 from lanner.run.result import Combined, ScaleResult, SearchResult, Spread, TermResult
 from lanner.run.toy_maker import ToyRun
@@ -151,7 +151,7 @@ class Evaluation:
         term, t = self.ladder.terms[k - len(self.ladder.scales)], float(self.statistics[k, 0])
         return TermResult(
             label=term.label,
-            width=None if isinstance(term, CountTerm) else term.width,
+            width=None if isinstance(term, CountTerm | ProfiledCountTerm) else term.width,
             statistic=t,
             exceedances=int(np.count_nonzero(~(toys < t))),
             toys=len(toys),

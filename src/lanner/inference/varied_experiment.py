@@ -1,0 +1,192 @@
+"""An experiment judged by the score where the reference has uncertainties: its toys are made and judged at nu^."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanner.errors import InputError
+from lanner.events import Sample
+from lanner.events.scaled_rows import ScaledRows
+from lanner.inference.experiment import basis_of, candidates_of
+from lanner.inference.plan import Plan
+from lanner.inference.resampling import ReferenceScheme, draw_size
+from lanner.inference.score_experiment import ScoreExperiment
+from lanner.inference.seeds import Stream, rng_of
+from lanner.inference.terms import ProfiledCountTerm
+from lanner.inference.varied_pool import NuisanceRows, VariedPool
+from lanner.inference.varied_sums import EventFeatures
+from lanner.model.backend import NUMPY, Arrays
+from lanner.model.bunches import Bunches
+from lanner.model.splits import Splits
+from lanner.model.weightings import Draw
+from lanner.typing import Array
+from lanner.uncertainties.effects import Nuisances
+from lanner.uncertainties.profile import Likelihood, Profile, profile
+from lanner.uncertainties.toys import VariedReference
+
+_MARGIN = 6.0  # standard deviations of the accepted events of a bunch, by which more bunches are drawn than needed
+
+
+@dataclass(frozen=True, eq=False)
+class VariedPlan:
+    """The nuisances of a search, and the values of them that fit its data best."""
+
+    nuisances: Nuisances
+    profile: Profile
+    auxiliary: Array  # what is known of them from elsewhere: 0 for real data
+
+    @classmethod
+    def of(
+        cls, nuisances: Nuisances, plan: Plan, reference: Sample, data: Sample, auxiliary: Array | None = None
+    ) -> VariedPlan:
+        """Fit the nuisances to the data alone."""
+        weights = np.ones(len(reference)) if reference.weights is None else reference.weights
+        known = np.zeros(len(nuisances)) if auxiliary is None else auxiliary
+        likelihood = Likelihood(
+            nuisances.of(data.features),
+            nuisances.of(reference.features),
+            weights * plan.expected / weights.sum(),
+            known,
+            plan.fixed is not None,
+        )
+        return cls(nuisances, profile(likelihood), known)
+
+    def reference(self, plan: Plan, reference: Sample) -> VariedReference:
+        """The reference at these values."""
+        weights = np.ones(len(reference)) if reference.weights is None else reference.weights
+        rng = rng_of(plan.seed, Stream.ACCEPTED)
+        effects = self.nuisances.of(reference.features)
+        return VariedReference.at(self.nuisances, self.profile.nu, effects, weights, rng)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VariedScheme(ReferenceScheme):
+    """Toys at nu^: rows of the reference whose accepted events are a toy's data, each with an auxiliary measurement."""
+
+    counts: NDArray[np.intp]  # accepted events of each row
+    of_data: Array  # the auxiliary measurement of the data, less nu^
+
+    def toy(self, i: int) -> Draw:  # noqa: D102
+        rng = rng_of(self.seed, Stream.TOYS, i)
+        size = draw_size(self.expected, self.fixed, rng)
+        split, rows = self._split(i)
+        taken = self._accepting(rng, rows, size)
+        auxiliary = rng_of(self.seed, Stream.AUXILIARY, i).standard_normal(len(self.of_data))
+        none = np.empty(0, dtype=np.intp)
+        return Draw(len(self.bunches), self.bunches.drawn, taken, none, split, self.counts, auxiliary)
+
+    def _accepting(self, rng: np.random.Generator, rows: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+        """Rows in random order, bunches first, that hold so many accepted events together."""
+        first_single = int(np.searchsorted(rows, self.bunches.whole))
+        whole, single = rows[:first_single], rows[first_single:]
+        mean, spread = self._mean_and_spread
+        number = size / mean + _MARGIN * (size / mean) ** 0.5 * spread / mean + 5
+        if number > len(whole):
+            raise InputError(
+                f"a toy needs {number:.0f} of {len(whole)} bunches of reference events that could be its data: the "
+                "reference is too small for the uncertainties; use a larger one"
+            )
+        drawn = whole[rng.choice(len(whole), int(number), replace=False)]
+        held = np.cumsum(self.counts[drawn])
+        last = int(np.searchsorted(held, size, side="right"))
+        rest = size - (int(held[last - 1]) if last else 0)
+        if rest == 0:
+            return drawn[:last]
+        singles = rng.permutation(single)
+        enough = int(np.searchsorted(np.cumsum(self.counts[singles]), rest))
+        return np.concatenate([drawn[:last], singles[: enough + 1]])
+
+    @cached_property
+    def _mean_and_spread(self) -> tuple[float, float]:
+        counts = self.counts[: self.bunches.whole]
+        return float(counts.mean()), float(counts.std())
+
+    def data(self, draw: int) -> Draw:  # noqa: D102
+        none = np.empty(0, dtype=np.intp)
+        return Draw(len(self.bunches), self.bunches.drawn, self.data_rows, none, None, self.counts, self.of_data)
+
+
+def varied_scheme(
+    plan: Plan, reference: Sample, data: Sample, varied: VariedReference, auxiliary: Array
+) -> tuple[VariedScheme, NuisanceRows]:
+    """How toys at nu^ are drawn, and what their own fits of the nuisances need of each row."""
+    n = len(reference)
+    events = rng_of(plan.seed, Stream.BUNCHES).permutation(n)
+    bunches = Bunches.dealt(events, plan.bunch).with_rows([np.arange(n, n + len(data))], inside=False)
+    rows = NuisanceRows.of(bunches, varied, varied.nuisances.of(data.features))
+    splits = Splits.of(np.arange(bunches.drawn), np.empty(0, np.intp), len(bunches), plan.moment_blocks or 1)
+    predicted = plan.expected * (1.0 if plan.fixed is not None else varied.growth)
+    scheme = VariedScheme(
+        bunches=bunches,
+        expected=predicted,
+        fixed=plan.fixed,
+        reference_size=plan.reference_size,
+        held_out=np.empty(0, dtype=np.intp),
+        seed=plan.seed,
+        data_rows=np.array([len(bunches) - 1]),
+        splits=splits,
+        counts=rows.counts,
+        of_data=auxiliary - varied.nu,
+    )
+    return scheme, rows
+
+
+@dataclass(frozen=True, eq=False)
+class VariedExperiment(ScoreExperiment):
+    """Sums over bunches at nu^, and the model that judges them."""
+
+    @classmethod
+    def at(
+        cls,
+        plan: Plan,
+        reference: Sample,
+        data: Sample,
+        varied: VariedReference,
+        scheme: VariedScheme,
+        rows: NuisanceRows,
+        *,
+        memory: int,
+        arrays: Arrays = NUMPY,
+        source: EventFeatures | None = None,
+        told: Callable[[float], None] | None = None,
+    ) -> VariedExperiment:
+        """Choose pivots and sum features and moments: the one-off cost, of which the part done is told."""
+        events = ScaledRows((reference.features, data.features), plan.units)
+        candidates, centers = candidates_of(plan, reference, events, None)
+        basis = basis_of(plan, candidates, memory) if source is None else source.whitened.basis
+        assert centers is not None
+        pool = VariedPool.at(
+            varied,
+            rows,
+            events,
+            basis,
+            scheme.bunches,
+            expected=plan.expected,
+            shape_only=plan.fixed is not None,
+            precision=plan.precision,
+            memory=memory,
+            splits=scheme.splits,
+            pivots=centers[basis.chosen],
+            arrays=arrays,
+            source=None if source is None else replace(source, events=events),
+            told=told,
+        )
+        return cls(plan, scheme, reference, data, None, pool)
+
+    def data_draws(self, draws: int) -> list[Draw]:  # noqa: D102
+        return [self.scheme.data(0)]  # with the whole reference
+
+    def count_term(self) -> ProfiledCountTerm:
+        """The number of events, of which the nuisances explain a part."""
+        pool = self.pool
+        assert isinstance(pool, VariedPool)
+        v, d = pool.varied.varied, pool.varied.slopes
+        first, second = d.T @ v / v.sum(), (d * v[:, None]).T @ d / v.sum()
+        predicted = pool.model.expected
+        explained = float(first @ np.linalg.solve(second + np.eye(len(first)) / predicted, first))
+        return ProfiledCountTerm(1.0 - explained)
