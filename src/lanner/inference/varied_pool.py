@@ -3,10 +3,11 @@
 Each row of the bunches holds sum_accepted phi + a0 sum_all v phi, with a0 = N(0) / (weight of a toy's reference): what
 a toy that takes the row adds to u, its data and what is no longer its reference. With delta = nu - nu^ of its own fit,
 
-    u = sum_rows H - a0 (Phi_0 + Phi_1 delta + delta Phi_2 delta)     Phi_k: sums of v phi (1, d, d d^T + e) over all
+    u = sum_rows H - a0 Phi(delta)     Phi(delta): the sum of w r(x; nu^ + delta) phi over all, by powers of delta
 
-so that a toy costs one sum over its rows, as without nuisances. At its best nu the score of the nuisances themselves is
-0, and u needs no projection; its covariance does: with the second moments under v, in units of the events predicted,
+(delta changes only what is still its reference), so that a toy costs one sum over its rows, as without nuisances. At
+its best nu the score of the nuisances themselves is 0, and u needs no projection; its covariance does: with the second
+moments under v, in units of the events predicted,
 
     I_eff / N = E[phi phi^T] - E[phi d^T] (E[d d^T] + 1/N)^-1 E[d phi^T]
 
@@ -49,7 +50,7 @@ class NuisanceRows:
     slopes: Array  # (rows, K): sums of d over these
     curvatures: Array  # (rows, K)
     mass: Array  # weight that is no longer reference, if the row is taken
-    columns: Array  # (rows, 1 + K + K (K+1) / 2): sums of `VariedReference.columns` over all events; 0 for the data
+    columns: Array  # (rows, powers): sums of `VariedReference.columns` over all events; 0 for the data
     total: Array  # of these over the whole reference
 
     @classmethod
@@ -79,7 +80,7 @@ class VariedTaken(Taken):
     """What draws take, and where their own fits of the nuisances end."""
 
     delta: Array  # (B, K)
-    powers: Array  # (B, 1 + K + K (K+1) / 2), as `VariedReference.powers` has them
+    powers: Array  # (B, powers of delta), those of what is no longer reference left out
     number: Array  # (B,): data events
     predicted: Array  # (B,): how many the reference predicts at their own nuisances
 
@@ -90,7 +91,7 @@ class VariedPool(ScorePool):
 
     varied: VariedReference
     rows: NuisanceRows
-    totals: Array  # (r, 1 + K + K (K+1) / 2): Phi_0, Phi_1, Phi_2
+    totals: Array  # (r, powers): Phi
     expected: float  # N(0), at the central values
     shape_only: bool
     pivot_events: NDArray[np.intp] | None
@@ -100,9 +101,12 @@ class VariedPool(ScorePool):
         ends = np.concatenate([[0], np.cumsum([len(d.data) for d in draws])])
         sums = _Sums(rows, ends)
         own = self.rows
-        scale = self.expected / (float(self.varied.weights.sum()) - sums(own.mass))
+        weight = float(self.varied.weights.sum())
+        removed = sums(own.mass)
+        scale = self.expected / (weight - removed)
         number = sums(own.counts.astype(np.float64))
         fits = OwnFits(
+            self.varied.monomials,
             np.stack([np.zeros(len(self.varied.nu)) if d.auxiliary is None else d.auxiliary for d in draws]),
             sums(own.slopes),
             sums(own.curvatures),
@@ -112,10 +116,12 @@ class VariedPool(ScorePool):
             self.shape_only,
         )
         delta = fits.solve()
-        powers = self.varied.powers(delta)
+        powers = self.varied.monomials(delta)
         predicted = scale * np.einsum("bp,bp->b", fits.sums, powers)
         if self.shape_only:
             scale, predicted = scale * number / predicted, number
+        # What is no longer reference is in the rows as it is at nu^, and is a random part of all.
+        powers[:, 1:] *= (1 - removed / weight)[:, None]
         return VariedTaken(
             len(self.bunches),
             rows,

@@ -107,7 +107,7 @@ def summed_at_nu(
     as_if_none = np.full(len(v), np.nan)
     if pivots is not None:
         as_if_none[pivots] = basis.residuals_of_pivots(columns)
-    totals, null, done = np.zeros((basis.rank, varied.powers(varied.nu[None]).shape[1])), np.zeros(3), 0
+    totals, null, done = np.zeros((basis.rank, len(varied.monomials.exponents))), np.zeros(3), 0
 
     for first, last, size in equal_rows(bunches):
         if first >= bunches.drawn:

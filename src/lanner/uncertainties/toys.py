@@ -6,14 +6,15 @@ random part of the reference, of which the accepted events are its data and none
 they should, and share no event.
 
 Each toy then has an auxiliary measurement a ~ Normal(nu^, 1) and a fit of nu of its own. For that it needs sums over
-its data of the slopes d and curvatures e of log r, and over its reference of v, v d and v (d d^T + e), all at nu^: the
-toy's nu differs from nu^ by no more than data can tell, so that terms of third order are below the fluctuations.
+its data of the slopes d and curvatures e of log r, and over its reference of v times powers of these, all at nu^: the
+toy's nu differs from nu^ by no more than data can tell, so that terms of fourth order are below the fluctuations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from lanner.typing import Array
 from lanner.uncertainties.effects import Effects, Nuisances
 
 _LARGEST = 20.0  # the largest v over its mean: beyond, hit-or-miss would leave next to nothing
+_FEW = 5  # nuisances, up to which third powers of several together are taken
 _STEPS = 12
 _GOAL = 1e-8
 
@@ -62,25 +64,72 @@ class VariedReference:
         return float(self.varied.sum() / self.weights.sum())
 
     @cached_property
-    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Pairs of nuisances, each once."""
-        return np.triu_indices(len(self.nu))
+    def monomials(self) -> Monomials:
+        """The powers of delta = nu - nu^ in which sums over the reference are expanded."""
+        return Monomials.of(len(self.nu))
 
     def columns(self, events: NDArray[np.intp]) -> Array:
-        """v times 1, d and (d d^T + e) / 2, each pair once and doubled off the diagonal: (events, 1 + K + K (K+1) / 2).
+        """v times what multiplies each power of delta in r(x; nu^ + delta) / r(x; nu^), (events, powers).
 
-        Their sums over a reference times (1, delta, delta delta^T) are the sum of w r(x; nu^ + delta).
+        Their sums over a reference times the powers are the sum of w r(x; nu^ + delta).
         """
-        d, e, (i, j) = self.slopes[events], self.curvatures[events], self.pairs
-        second = d[:, i] * d[:, j]
-        second[:, i == j] += e
-        second[:, i == j] /= 2
-        return np.asarray(self.varied[events, None] * np.hstack([np.ones((len(events), 1)), d, second]))
+        d, e = self.slopes[events], self.curvatures[events]
+        each = [np.ones_like(d), d, (d**2 + e) / 2, (d**3 + 3 * d * e) / 6]  # of delta^0 to delta^3
+        found = np.repeat(self.varied[events, None], len(self.monomials.exponents), axis=1)
+        for column, exponents in enumerate(self.monomials.exponents):
+            for k in np.flatnonzero(exponents):
+                found[:, column] *= each[exponents[k]][:, k]
+        return np.asarray(found)
 
-    def powers(self, delta: Array) -> Array:
-        """1, delta and delta delta^T, each pair once, as `columns` has them: (B, 1 + K + K (K+1) / 2)."""
-        i, j = self.pairs
-        return np.hstack([np.ones((len(delta), 1)), delta, delta[:, i] * delta[:, j]])
+
+@dataclass(frozen=True, eq=False)
+class Monomials:
+    """Powers of several numbers: all up to the third, or of many numbers no third powers but those of one alone."""
+
+    exponents: NDArray[np.intp]  # (powers, K), the first of them 0
+
+    @classmethod
+    def of(cls, number: int) -> Monomials:
+        """Of so many numbers.
+
+        >>> Monomials.of(2).exponents.tolist()[:6]
+        [[0, 0], [1, 0], [0, 1], [2, 0], [1, 1], [0, 2]]
+        >>> [len(Monomials.of(k).exponents) for k in (1, 2, 20)]
+        [4, 10, 251]
+        """
+        chosen: list[tuple[int, ...]] = []
+        for order in range(4):
+            chosen += [
+                which
+                for which in combinations_with_replacement(range(number), order)
+                if order < 3 or number <= _FEW or len(set(which)) == 1
+            ]
+        return cls(np.array([[which.count(k) for k in range(number)] for which in chosen], dtype=np.intp))
+
+    def __call__(self, delta: Array) -> Array:
+        """The powers of each row, (B, powers)."""
+        return np.asarray(np.prod(delta[:, None, :] ** self.exponents, axis=2))
+
+    def slopes(self, delta: Array, sums: Array) -> Array:
+        """The derivatives of sum_p S_p delta^p, (B, K), for S (B, powers)."""
+        return np.stack([self._derivative(delta, sums, (k,)) for k in range(delta.shape[1])], axis=1)
+
+    def curvatures(self, delta: Array, sums: Array) -> Array:
+        """The second derivatives, (B, K, K)."""
+        number = delta.shape[1]
+        found = np.empty((len(delta), number, number))
+        for k in range(number):
+            for j in range(k + 1):
+                found[:, k, j] = found[:, j, k] = self._derivative(delta, sums, (k, j))
+        return found
+
+    def _derivative(self, delta: Array, sums: Array, by: tuple[int, ...]) -> Array:
+        left, factor = self.exponents.copy(), np.ones(len(self.exponents))
+        for k in by:
+            factor = factor * left[:, k]
+            left[:, k] = np.maximum(left[:, k] - 1, 0)
+        used = np.flatnonzero(factor)
+        return np.asarray((sums[:, used] * factor[used] * Monomials(left[used])(delta)).sum(axis=1))
 
 
 def _in_words(nuisances: Nuisances, nu: Array) -> str:
@@ -91,37 +140,32 @@ def _in_words(nuisances: Nuisances, nu: Array) -> str:
 class OwnFits:
     """What the fits of nu of some data sets need, and have in common."""
 
+    monomials: Monomials
     auxiliary: Array  # (B, K): a - nu^
     slopes: Array  # (B, K): sums of d over the data
     curvatures: Array  # (B, K): sums of e
-    sums: Array  # (B, 1 + K + K (K+1) / 2): sums of `VariedReference.columns` over the reference
+    sums: Array  # (B, powers): sums of `VariedReference.columns` over the reference
     scale: Array  # (B,): N(0) over the weight of the reference
     number: Array  # (B,): data events
     shape_only: bool = False
 
     def solve(self) -> Array:
         """delta = nu - nu^ of each, (B, K), by Newton's method."""
-        _, k = self.auxiliary.shape
-        i, j = np.triu_indices(k)
         delta = np.zeros_like(self.auxiliary)
-        second = np.zeros((len(delta), k, k))
-        pairs = self.sums[:, 1 + k :] * np.where(i == j, 2.0, 1.0)  # v (d d^T + e) itself
-        second[:, i, j] = pairs
-        second[:, j, i] = pairs
-        own = np.arange(k)
+        own = np.arange(delta.shape[1])
         for _ in range(_STEPS):
-            first = self.sums[:, 1 : 1 + k] + np.einsum("bkl,bl->bk", second, delta)
-            curvature = np.zeros_like(second)
+            first = self.monomials.slopes(delta, self.sums)
+            curvature = self.monomials.curvatures(delta, self.sums)
             if self.shape_only:
-                total = self.sums[:, 0] + np.einsum("bk,bk->b", self.sums[:, 1 : 1 + k] + first, delta) / 2
-                mean = first / total[:, None]
-                predicted = self.number[:, None] * mean
-                outer = np.einsum("bk,bl->bkl", mean, mean)
-                curvature += self.number[:, None, None] * (second / total[:, None, None] - outer)
+                total = np.einsum("bp,bp->b", self.sums, self.monomials(delta))[:, None]
+                mean = first / total
+                first = self.number[:, None] * mean
+                curvature = self.number[:, None, None] * (
+                    curvature / total[:, :, None] - np.einsum("bk,bl->bkl", mean, mean)
+                )
             else:
-                predicted = self.scale[:, None] * first
-                curvature += self.scale[:, None, None] * second
-            gradient = self.slopes + self.curvatures * delta - predicted - (delta - self.auxiliary)
+                first, curvature = self.scale[:, None] * first, self.scale[:, None, None] * curvature
+            gradient = self.slopes + self.curvatures * delta - first - (delta - self.auxiliary)
             curvature[:, own, own] += 1 - self.curvatures
             step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
             delta = delta + step
