@@ -1,0 +1,125 @@
+"""Uncertainties of the reference in a search: which nuisances there are, where they fit the data, and what is said."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lanner.errors import InputError, NullWarning
+from lanner.inference.multiscale import Recipe
+from lanner.inference.plan import MIN_RATIO, Plan
+from lanner.inference.varied_experiment import VariedPlan
+from lanner.uncertainties.effects import GlobalNormalisation, Nuisances
+from lanner.uncertainties.profile import Profile
+
+
+@dataclass(frozen=True)
+class Nuisance:
+    """What was found of one nuisance parameter.
+
+    Parameters
+    ----------
+    name : str
+        What the uncertainty is called.
+    value : float
+        The value that fits the data best without any departure, in units of the uncertainty: the pull.
+    error : float
+        What is left of the uncertainty: 1 where the data say nothing about it.
+    """
+
+    name: str
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        """In words.
+
+        >>> str(Nuisance("jes", 0.634, 0.4))
+        'jes +0.63 ± 0.40'
+        """
+        return f"{self.name} {self.value:+.2f} ± {self.error:.2f}"
+
+
+def nuisances_of(found: VariedPlan | None) -> tuple[Nuisance, ...]:
+    """What was found of each."""
+    if found is None:
+        return ()
+    fit = found.profile
+    parts = zip(found.nuisances.names, fit.nu, fit.errors, strict=True)
+    return tuple(Nuisance(name, float(nu), float(error)) for name, nu, error in parts)
+
+
+def with_uncertainties(recipe: Recipe, nuisances: Nuisances) -> Recipe:
+    """The recipe of a search whose reference has uncertainties: they are fitted to its data here."""
+    plan = recipe.plans[0]
+    check_usable(plan)
+    nuisances = usable(nuisances, plan)
+    if not len(nuisances):
+        return recipe
+    assert recipe.data is not None
+    varied = VariedPlan.of(nuisances, plan, recipe.reference, recipe.data)
+    _check_ratio(plan, recipe, varied)
+    return replace(recipe, varied=varied)
+
+
+def check_usable(plan: Plan) -> None:
+    """Refuse uncertainties where the test cannot have them."""
+    if plan.null == "permutation":
+        raise InputError(
+            "null='permutation' relabels reference and data, which are alike only where the reference is exact: with "
+            "uncertainties give a reference that is large enough for toys of its own (20 events for each one expected)"
+        )
+    if plan.null == "generator":
+        raise InputError("null='generator' generates the reference as it is: with uncertainties use null='reference'")
+    if plan.statistic != "score":
+        raise InputError(
+            "uncertainties are profiled by the score statistic: leave out the width, or give statistic='score'"
+        )
+    if plan.centers_barred:
+        raise InputError(
+            "the reference is too small for uncertainties: half of it must have room for a toy's data beside the "
+            "centres; use a larger one, or fewer centers"
+        )
+
+
+def usable(nuisances: Nuisances, plan: Plan) -> Nuisances:
+    """Those that can matter: where only the shape is tested, normalisations of everything cannot."""
+    if plan.fixed is None:
+        return nuisances
+    left = tuple(v for v in nuisances.variations if not isinstance(v, GlobalNormalisation))
+    dropped = [v.name for v in nuisances.variations if isinstance(v, GlobalNormalisation)]
+    if dropped:
+        warnings.warn(
+            f"only the shape is tested, so the normalisation{'s' if len(dropped) > 1 else ''} {', '.join(dropped)} "
+            "cannot matter and is left out",
+            NullWarning,
+            stacklevel=5,
+        )
+    return Nuisances(left)
+
+
+def _check_ratio(plan: Plan, recipe: Recipe, varied: VariedPlan) -> None:
+    """Warn where hit-or-miss at the fitted nuisances leaves too few events for toys."""
+    at_nu = varied.reference(plan, recipe.reference)
+    left = float(np.count_nonzero(at_nu.accepted))
+    predicted = plan.expected * (1.0 if plan.fixed is not None else at_nu.growth)
+    if left < MIN_RATIO * predicted:
+        warnings.warn(
+            f"at the nuisance parameters that fit the data best {left:.0f} reference events are left to draw toys from "
+            f"for {predicted:.0f} expected: with fewer than {MIN_RATIO:g} times as many, small p-values come out too "
+            "small; use a larger reference",
+            NullWarning,
+            stacklevel=5,
+        )
+
+
+def digest_of(found: VariedPlan | None) -> str:
+    """A digest of the nuisances and where they were fitted, which toys depend on."""
+    if found is None:
+        return ""
+    fit: Profile = found.profile
+    text = f"{found.nuisances.names} {fit.nu.tolist()} {found.auxiliary.tolist()} {fit.expected!r} {fit.delta!r}"
+    return hashlib.sha256(text.encode()).hexdigest()
