@@ -198,7 +198,7 @@ class RunSettings(FitSettings):
     signal: tuple[str, ...] | None = setting(None, Names(path=True), "Signal sample to inject.")
     output: str | None = setting(None, Text("DIR"), "Folder for all that is written.")
     features: tuple[str, ...] | None = setting(
-        None, Names(), "Columns or formulas to test.", "all numeric columns of the reference"
+        None, Names(some=True), "Columns or formulas to test.", "all numeric columns of the reference"
     )
     weight: str | None = setting(None, Text("COLUMN"), "Column of event weights in the reference.")
     where: str | None = setting(None, Text("EXPR"), 'Selection for all samples, such as "mll > 100 and pt1 > 20".')
@@ -234,7 +234,7 @@ class RunSettings(FitSettings):
     )
     experiments: int = setting(100, Number(whole=True, least=1), "Toy data sets per signal and strength.", "100")
     tests: tuple[str, ...] | None = setting(
-        None, Names(), "Tests to compare; --list names them.", "all but the slow ones"
+        None, Names(some=True), "Tests to compare; --list names them.", "all but the slow ones"
     )
     hidden: tuple[int, ...] | None = setting(
         None, Numbers(whole=True, least=1), "Network: units of each hidden layer.", "4"
