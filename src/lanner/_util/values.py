@@ -48,17 +48,17 @@ def as_number(value: object, name: str) -> float:
         raise InputError(f"{name}={shown(value)} is not a number; give one") from None
 
 
-def shown(value: object) -> str:
+def shown(value: object, longest: int = _LONGEST) -> str:
     """A value for a message, on one line of a length that can be read.
 
     >>> shown("a.root"), len(shown(["x"] * 1000))
     ("'a.root'", 160)
     """
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())  # NumPy's arrays have lines
     except ValueError:  # Python does not write out whole numbers of more than 4300 digits
         return "a number of thousands of digits"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+    return text if len(text) <= longest else f"{text[: longest - 4]} ..."
 
 
 def check_text(text: str, name: str) -> None:

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from lanner.errors import ColumnWarning
 from lanner.events.io import read_sample
 from lanner.events.io.csv import _delimiter
 from tests.events.io.files import refused
@@ -58,6 +59,13 @@ def test_csv_text_among_numbers_is_shown_with_its_line(tmp_path):
     assert len(read_sample(path, features="a").sample) == 302
     refused(text(tmp_path, "a,b\n1,x\n2,y\n"), "column 'b'", "holds text, such as 'x'", features=["b"])
     refused(text(tmp_path, "a\ntrue\nfalse\nmaybe\n"), "'maybe'", "line 4", "a condition is needed")
+
+
+def test_csv_numbers_with_thousands_separators_are_not_lost_without_a_word(tmp_path):
+    path = text(tmp_path, 'a,b\n1,"1,234"\n2,"5,678"\n')
+    with pytest.warns(ColumnWarning, match="'b' holds text, such as '1,234'"):
+        assert read_sample(path).sample.names == ("a",)
+    refused(path, "column 'b'", "'1,234'", features=["a", "b"])
 
 
 def test_csv_lines_of_another_length_are_shown(tmp_path):

@@ -120,7 +120,10 @@ def _group(group: Any, what: str) -> Table:
     def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
         return by_columns(datasets.__getitem__, names, size, what)
 
-    return Table(what, as_names(datasets, what), problem, chunks)
+    def first(name: str) -> Any:
+        return datasets[name][0] if datasets[name].shape else datasets[name][()]
+
+    return Table(what, as_names(datasets, what), problem, chunks, first=first)
 
 
 def _compound(dataset: Any, what: str) -> Table:

@@ -38,6 +38,7 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
             lambda name: type_problem(schema.field(name).type),
             chunks,
             hidden=hidden,
+            first=lambda name: next(file.iter_batches(batch_size=1, columns=[name])).column(name)[0].as_py(),
         )
 
 

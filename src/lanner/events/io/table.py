@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.values import shown
 from lanner.errors import InputError, LannerError, MemoryBudgetError
 from lanner.events.columns import array_problem, common_length
 
@@ -34,12 +35,20 @@ class Table:
     chunks: Callable[[Sequence[str], int], Iterator[Chunk]]
     named: bool = True  # False if the names were made up, x0, x1, ...
     hidden: frozenset[str] = frozenset()  # columns that nobody means by "all": the row numbers of pandas
+    first: Callable[[str], Any] | None = None  # the first value of a column that holds no numbers, where that is cheap
 
     def usable(self) -> tuple[dict[str, None], dict[str, str]]:
         """Return the columns of numbers, and the others with the reason."""
         problems = {name: self.problem(name) for name in self.names if name not in self.hidden}
         numbers = dict.fromkeys(name for name, problem in problems.items() if problem is None)
         return numbers, {name: problem for name, problem in problems.items() if problem is not None}
+
+    def example(self, name: str) -> str:
+        """Return the words ", such as 'x'" with the first value of a column, or nothing where it cannot be shown."""
+        with suppress(Exception):  # an example is a courtesy: what is wrong with a file is said where it is needed
+            if self.first is not None:
+                return f", such as {shown(self.first(name), 60)}"
+        return ""
 
     def renamed(self, names: Sequence[str]) -> Table:
         """Return the same table under other names."""
@@ -87,7 +96,10 @@ def table_by_rows(
             columns = {name: table[name] if records else table[:, names.index(name)] for name in chosen}
             yield {name: np.array(column) for name, column in columns.items()}  # copies, or the rows would stay whole
 
-    return Table(what, names, problem, chunks, named=named, hidden=hidden)
+    def first(name: str) -> Any:
+        return read([name], slice(0, 1))[name][0]
+
+    return Table(what, names, problem, chunks, named=named, hidden=hidden, first=first if records else None)
 
 
 def rows_per_chunk(size: int, columns: int) -> int:
