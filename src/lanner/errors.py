@@ -58,7 +58,7 @@ class ConstantWarning(LannerWarning):
 
 
 class ColumnWarning(LannerWarning):
-    """Columns that hold no numbers are not tested, where all columns were asked for."""
+    """Columns that hold no numbers are not tested, or a variable for plots has no value in some events."""
 
 
 class NullWarning(LannerWarning):
