@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
+from lanner._util.out_of_memory import plain_memory_errors
 from lanner._util.text import nearest_hint
 from lanner._util.values import Choice, Declared, Flag, Names, Number, Numbers, Text, setting
 from lanner.errors import InputError, UnknownSettingError
@@ -332,7 +333,8 @@ def spelled_out(function: F) -> F:
         for name in keywords:
             if name not in known:
                 raise UnknownSettingError(f"{function.__name__} has no argument {name!r}{nearest_hint(name, known)}")
-        return function(*args, **keywords)
+        with plain_memory_errors():
+            return function(*args, **keywords)
 
     called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     if called.__doc__ is not None:

@@ -2,14 +2,13 @@
 
 import errno
 import os
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from lanner._util.files import atomic_path, check_regular, write_atomically
-from lanner.errors import FileError, InputError
+from lanner._util.files import atomic_path, write_atomically
+from lanner.errors import FileError
 
 
 @pytest.mark.parametrize("content", ["µ\n", b"\x00\xff", ""])
@@ -72,17 +71,3 @@ def test_a_file_that_cannot_be_written_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FileError, match=r"cannot be written: (File exists|Not a directory)"):
         write_atomically(tmp_path / "file" / "a", "x")
-
-
-def test_only_a_regular_file_is_taken_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the name of a socket has to be short
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "link").symlink_to("file")
-    os.mkfifo(tmp_path / "pipe")
-    with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind("socket")
-    for fine in ("file", "link", "none at all"):
-        check_regular(tmp_path / fine, "data")
-    for odd, kind in (("pipe", "a pipe"), ("socket", "a socket"), ("", "a folder"), ("/dev/zero", "a device")):
-        with pytest.raises(InputError, match=f"data .* is {kind}, not a file"):
-            check_regular(tmp_path / odd, "data")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,24 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.errors import FileError, InputError
+from lanner.errors import FileError
 from lanner.typing import PathLike
-
-
-def check_regular(path: PathLike, what: str) -> None:
-    """Refuse a pipe, a device, a socket or a folder in the place of a file: to read one could take for ever.
-
-    A path that does not exist is left to whoever opens it.
-    """
-    try:
-        mode = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    if not stat.S_ISREG(mode):
-        kinds = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket",
-                 stat.S_IFDIR: "a folder"}  # fmt: skip
-        kind = kinds.get(stat.S_IFMT(mode), "no regular file")
-        raise InputError(f"{what} {path} is {kind}, not a file: write what it gives to a file, and name that")
 
 
 def write_atomically(path: PathLike, content: bytes | str, *, keep: bool = False) -> Path:

@@ -8,8 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanner._util.files import check_regular, write_atomically
-from lanner._util.machine import megabytes
+from lanner._util.regular import check_regular
 from lanner.cli.yaml_file import load_yaml
 from lanner.errors import InputError
 from lanner.settings import RunSettings, check_known, checked
@@ -28,7 +27,7 @@ def load_config(path: PathLike) -> dict[str, Any]:
     try:
         check_regular(path, "configuration")
         if path.stat().st_size > _LARGEST:
-            raise InputError(f"configuration {path} is larger than {megabytes(_LARGEST)}: give a file of settings")
+            raise InputError(f"configuration {path} is larger than a megabyte: give a file of settings")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
@@ -57,6 +56,8 @@ def load_config(path: PathLike) -> dict[str, Any]:
 def write_config(path: PathLike, settings: dict[str, Any]) -> Path:
     """Write settings as YAML."""
     import yaml
+
+    from lanner._util.files import write_atomically
 
     return write_atomically(path, yaml.safe_dump(settings, sort_keys=False))
 

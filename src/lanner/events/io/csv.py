@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -23,6 +23,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.
 _CONDITION = re.compile(r"true|false", re.IGNORECASE)
 _MISSING = ("", " ", "nan", "-nan", "NaN", "-NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None")
 _PEEKED = 200  # lines that tell numbers from text
+_LONGEST = 2**20  # characters of a line: so many hold tens of thousands of columns, and no column of numbers is longer
+_TOGETHER = 2**23  # characters of the lines that are looked at together
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,27 @@ def _opened(path: Path) -> TextIO:
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def _layout(path: Path) -> _Layout:
+def _lines(path: Path) -> Generator[str, None, None]:
+    """Yield the lines; refuse one that is too long, of which a small compressed file may hold more than memory does."""
     with _opened(path) as stream:
-        lines = list(islice(stream, _PEEKED))
+        number = 0
+        while line := stream.readline(_LONGEST + 1):
+            number += 1
+            if len(line) > _LONGEST:
+                raise InputError(
+                    f"{path} has a line of more than {_LONGEST} characters, line {number}: give each event a line of "
+                    f"its own, and check that the lines end as those of a text file do"
+                )
+            yield line
+
+
+def _layout(path: Path) -> _Layout:
+    lines: list[str] = []
+    with closing(_lines(path)) as source:
+        for line in islice(source, _PEEKED):
+            lines.append(line)
+            if sum(map(len, lines)) > _TOGETHER:
+                break
     blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     if blank == len(lines):
         raise InputError(f"{path} is empty: a header line with the names of the columns is needed")
@@ -123,8 +143,8 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
 def _why(path: Path, layout: _Layout, names: Sequence[str], error: Exception) -> str:
     """Find the line and the column that pyarrow did not take, with the plain parser."""
     patterns: dict[str, Any] = {"number": _NUMBER, "condition": _CONDITION}
-    with _opened(path) as stream:
-        reader = csv.reader(stream, delimiter=layout.delimiter)
+    with closing(_lines(path)) as source:
+        reader = csv.reader(source, delimiter=layout.delimiter)
         for row in reader:
             if reader.line_num <= layout.skipped or not row:
                 continue

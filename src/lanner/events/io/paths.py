@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lanner._util.files import check_regular
+from lanner._util.regular import check_regular
 from lanner._util.text import joined, listed, with_nearest
 from lanner._util.values import check_text
 from lanner.errors import InputError

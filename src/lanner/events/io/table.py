@@ -123,7 +123,9 @@ def reading(path: Path, format: str) -> Iterator[None]:
     except LannerError:
         raise
     except MemoryError as error:
-        raise MemoryBudgetError(f"{path} needs more memory than there is ({error}): read fewer columns") from error
+        raise MemoryBudgetError(
+            f"{path} needs more memory than there is ({str(error) or 'none left'}): read fewer columns"
+        ) from error
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0][:300]
         raise InputError(
