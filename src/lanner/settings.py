@@ -26,6 +26,9 @@ MAX_RANK = {"score": 1000, "likelihood-ratio": 4000}
 # 0.15 % of the spread sqrt(2 dof) of t. Double precision can do better at little cost; Falkon, whose centres
 # are not thinned, is held back by the rounding in an ill-conditioned kernel matrix.
 TOLERANCE = {"single": 1e-3, "double": 1e-7, "falkon": 1e-3}
+# Beyond these, powers of the eigenvalues are no doubles any more; nobody means such numbers.
+PENALTY = Number(least=1e-30, most=1e30, such_as="1e-6")
+EXPECTED = Number(least=1e-6, most=1e15, words=("observed",), such_as="20000")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +66,7 @@ class FitSettings:
         "several widths",
     )
     penalty: float | None = setting(
-        None,
-        Number(above=0, such_as="1e-6"),
-        "Weight of the regularisation.",
-        "several; of the likelihood ratio one, with a width the smallest stable one",
+        None, PENALTY, "Weight of the regularisation.", "several; of fits one, with a width the smallest stable one"
     )
     centers: int | None = setting(
         None, Number(whole=True, least=1), "Candidate centres of the kernel.", "about 10 sqrt(n)"
@@ -208,9 +208,7 @@ class RunSettings(FitSettings):
     )
     drop_nan: bool = setting(False, Flag(), "Drop rows with missing values instead of refusing them.")
     expected: float | str | None = setting(
-        None,
-        Number(above=0, words=("observed",), such_as="20000"),
-        "Data events that the reference predicts; 'observed' tests the shape alone.",
+        None, EXPECTED, "Data events that the reference predicts; 'observed' tests the shape alone."
     )
     toys: int | str = setting(
         "auto",

@@ -25,6 +25,7 @@ from lanner.report.region import Region, find_region
 from lanner.report.variables import columns_to_show, is_complete, with_values
 from lanner.run.result import SearchResult
 from lanner.run.toy_store import sample_digest
+from lanner.settings import spelled_out
 from lanner.typing import Array
 
 _STREAM = 0x5105  # keeps the random rows of the null band apart from the toys' own seeds
@@ -141,6 +142,7 @@ class Characterisation:
             )
 
 
+@spelled_out
 def characterise(
     result: SearchResult,
     reference: Any,

@@ -64,7 +64,7 @@ def with_values(reference: dict[str, Array], data: dict[str, Array]) -> tuple[di
             shown.append(name)
         outcome = "shown without them" if usable else "left out"
         warnings.warn(
-            f"the variable {name!r} is NaN or infinite in {said}: it is {outcome}", ColumnWarning, stacklevel=3
+            f"the variable {name!r} is NaN or infinite in {said}: it is {outcome}", ColumnWarning, stacklevel=4
         )
     if not shown:
         raise InputError("no variable has a value in both samples: choose others")

@@ -22,6 +22,7 @@ from lanner.events.io.paths import describe, files_of, names_files
 from lanner.events.io.request import Request, check_same, make_request, with_names
 from lanner.events.io.table import SHARE, Table
 from lanner.events.sample import Sample
+from lanner.settings import spelled_out
 from lanner.typing import Array
 
 
@@ -68,6 +69,7 @@ class Events:
     rows: NDArray[np.intp] | None = None
 
 
+@spelled_out
 def read_sample(
     source: Any,
     *,
@@ -163,7 +165,7 @@ def read_sample(
                         f"{what}: left out of the features, because they are no numbers: {_left_out(request)}. Name "
                         f"the columns you mean with features=[...], or write these as plain numbers",
                         ColumnWarning,
-                        stacklevel=2,
+                        stacklevel=3,  # whoever called, past `spelled_out`
                     )
             else:
                 check_same(table, builder.request, what)
