@@ -81,3 +81,29 @@ def test_arrow_conditions_are_bool(values, data):
     found = as_numpy(pa.array(values, pa.bool_())[start:])
     assert found.dtype == np.bool_
     assert found.tolist() == values[start:]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        b"{",
+        b"null",
+        b"5",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"index_columns": 5}',
+        b'{"index_columns": "a"}',
+        b'{"columns": 5}',
+    ],
+)
+def test_parquet_a_note_of_pandas_that_cannot_be_read_is_no_harm(tmp_path, note):
+    table = pa.table({"a": [1.0, 2.0], "__index_level_0__": [0, 1]}).replace_schema_metadata({b"pandas": note})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
+
+
+def test_parquet_an_index_with_a_name_is_not_left_out_without_a_word(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0], "mass": [3.0, 4.0]}).set_index("mass").to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(ColumnWarning, match="'mass' was the index of a data frame, such as 3.0"):
+        assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
+    assert read_sample(tmp_path / "t.parquet", features="mass").sample.features.ravel().tolist() == [3, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from lanner.events.columns import array_problem, common_length
 Chunk = Mapping[str, NDArray[Any]]
 
 SHARE = 16  # a chunk may take this part of the budget: decompressed, converted and selected, it exists several times
+MADE_UP = re.compile(r"|index|__index_level_\d+__")  # names that pandas gives to rows that were only counted
 _FEWEST = 256  # rows of a chunk, however small the budget: below, the bookkeeping takes all the time
 
 
@@ -34,12 +36,15 @@ class Table:
     problem: Callable[[str], str | None]  # why a column cannot be read as one number per event
     chunks: Callable[[Sequence[str], int], Iterator[Chunk]]
     named: bool = True  # False if the names were made up, x0, x1, ...
-    hidden: frozenset[str] = frozenset()  # columns that nobody means by "all": the row numbers of pandas
+    hidden: frozenset[str] = frozenset()  # columns that are not meant by "all": the index of pandas
     first: Callable[[str], Any] | None = None  # the first value of a column that holds no numbers, where that is cheap
 
     def usable(self) -> tuple[dict[str, None], dict[str, str]]:
         """Return the columns of numbers, and the others with the reason."""
         problems = {name: self.problem(name) for name in self.names if name not in self.hidden}
+        for name in self.names:
+            if name in self.hidden and not MADE_UP.fullmatch(name):
+                problems[name] = "was the index of a data frame"
         numbers = dict.fromkeys(name for name, problem in problems.items() if problem is None)
         return numbers, {name: problem for name, problem in problems.items() if problem is not None}
 
