@@ -251,9 +251,7 @@ class RunSettings(FitSettings):
         None, Choice("local", "dask"), "Who makes the toys: this process, or Dask workers.", "local"
     )
     scheduler: str | None = setting(None, Text("ADDRESS"), "Dask: a running scheduler.", "processes here")
-    workers: int | None = setting(
-        None, Number(whole=True, least=1), "Dask: how many processes here.", "one for each core"
-    )
+    workers: int | None = setting(None, Number(whole=True, least=1), "Dask: how many processes here.", "one per core")
     threads: int | None = setting(
         None, Number(whole=True, least=1), "Dask: threads of each worker.", "its share of the cores"
     )
@@ -331,6 +329,8 @@ def spelled_out(function: F) -> F:
         for name in keywords:
             if name not in known:
                 raise UnknownSettingError(f"{function.__name__} has no argument {name!r}{nearest_hint(name, known)}")
+        if isinstance(keywords.get("output"), str):
+            checked("output", keywords["output"])  # without a name it would be the folder that one happens to be in
         with plain_memory_errors():
             return function(*args, **keywords)
 
