@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lanner._util.values import Choice, Flag, Kind, Names, Number, Numbers, Text, as_number, shown, split_names
+from lanner._util.values import Choice, Flag, Kind, Names, Number, Numbers, Text, as_number, split_names
 from lanner.errors import InputError
 
 
@@ -121,8 +121,3 @@ def test_commas_within_formulas_do_not_part_names(text: str, names: tuple[str, .
 def test_a_number_of_thousands_of_digits_is_refused() -> None:
     with pytest.raises(InputError, match="x=a number of thousands of digits: give a number"):
         Number().checked("x", 10**5000)  # no parameter, because pytest could not name it
-
-
-def test_a_value_in_a_message_is_short() -> None:
-    assert shown("x") == "'x'"
-    assert len(shown(["x" * 80] * 1000)) < 200

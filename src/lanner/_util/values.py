@@ -12,9 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lanner._util.text import shown
 from lanner.errors import InputError
-
-_LONGEST = 160  # characters of a value in a message
 
 
 class Kind(Protocol):
@@ -46,19 +45,6 @@ def as_number(value: object, name: str) -> float:
         return math.inf if value > 0 else -math.inf  # type: ignore[operator]
     except (TypeError, ValueError):
         raise InputError(f"{name}={shown(value)} is not a number; give one") from None
-
-
-def shown(value: object, longest: int = _LONGEST) -> str:
-    """A value for a message, on one line of a length that can be read.
-
-    >>> shown("a.root"), len(shown(["x"] * 1000))
-    ("'a.root'", 160)
-    """
-    try:
-        text = " ".join(repr(value).split())  # NumPy's arrays have lines
-    except ValueError:  # Python does not write out whole numbers of more than 4300 digits
-        return "a number of thousands of digits"
-    return text if len(text) <= longest else f"{text[: longest - 4]} ..."
 
 
 def check_text(text: str, name: str) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from lanner._util.machine import memory_budget
-from lanner._util.values import as_number, shown
+from lanner._util.text import shown
+from lanner._util.values import as_number
 from lanner.errors import InputError, SeparationWarning
 from lanner.events import Sample, Scaling, match_columns
 from lanner.events.sample import check_varies

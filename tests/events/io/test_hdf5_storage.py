@@ -89,6 +89,17 @@ def test_rows_that_have_a_fill_value_of_somebodys_choice_are_read(source, tmp_pa
     assert read_sample(tmp_path / "t.h5", features="a").sample.features.ravel().tolist() == [1, 1, -999, -999]
 
 
+def test_a_damaged_column_is_not_left_out_without_a_word(source, tmp_path):
+    source["a"] = np.arange(4.0)
+    at = h5py.h5o.get_info(source["a"].id).addr
+    source.close()
+    path = tmp_path / "t.h5"
+    content = bytearray(path.read_bytes())
+    content[at : at + 8] = b"\xff" * 8  # its header
+    path.write_bytes(content)
+    refused(path, str(path), "cannot be read as HDF5")
+
+
 def test_groups_that_hold_each_other_end_with_an_error(tmp_path):
     with h5py.File(tmp_path / "t.h5", "w") as file:
         file["one/two/three"] = file.create_group("x")

@@ -102,6 +102,11 @@ def test_parquet_a_note_of_pandas_that_cannot_be_read_is_no_harm(tmp_path, note)
     assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
 
 
+def test_parquet_a_column_may_be_called_index(tmp_path):
+    pq.write_table(pa.table({"index": [1.0, 2.0]}), tmp_path / "t.parquet")
+    assert read_sample(tmp_path / "t.parquet").sample.names == ("index",)
+
+
 def test_parquet_an_index_with_a_name_is_not_left_out_without_a_word(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0], "mass": [3.0, 4.0]}).set_index("mass").to_parquet(tmp_path / "t.parquet")
     with pytest.warns(ColumnWarning, match="'mass' was the index of a data frame, such as 3.0"):

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from lanner._util.text import joined
+from lanner._util.text import first_line, joined
 from lanner.errors import InputError
 from lanner.events.columns import as_names
 from lanner.events.io.parquet import as_numpy
@@ -90,6 +90,12 @@ def _layout(path: Path) -> _Layout:
             f"add a header line, such as '{delimiter.join(f'x{i}' for i in range(min(3, len(names))))}'"
         )
     names = list(as_names(names, str(path)))
+    cut = next((sign for sign in ";\t" if len(names) == 1 and sign in header.replace(f'"{names[0]}"', "")), None)
+    if cut is not None:
+        raise InputError(
+            f"{path} names columns with {cut!r} between them, but its first row is not divided so: give each line one "
+            f"value per column, or put quotes around a name with {cut!r} in it"
+        )
     rows = [row for row in csv.reader(body, delimiter=delimiter) if len(row) == len(names)]
     kinds = {name: _kind([row[j].strip() for row in rows]) for j, name in enumerate(names)}
     return _Layout(tuple(names), delimiter, blank + 1, kinds)
@@ -160,4 +166,4 @@ def _why(path: Path, layout: _Layout, names: Sequence[str], error: Exception) ->
                         f"column {name!r} of {path} has {value!r:.60} in line {reader.line_num}, but a "
                         f"{layout.kinds[name]} is needed: correct it, or leave the column out of the features"
                     )
-    return f"{path} cannot be read as CSV ({error}): check that every line has one value per column"
+    return f"{path} cannot be read as CSV ({first_line(error)}): check that every line has one value per column"

@@ -34,7 +34,7 @@ def member_of(group: Any, name: str, links: int = _MOST_LINKS) -> Any:
     if isinstance(link, h5py.ExternalLink):
         return Elsewhere(link.filename, link.path)
     if not isinstance(link, h5py.SoftLink):
-        return group.get(name)
+        return group[name]  # not `get`, which says None of what is damaged
     node = group.file if link.path.startswith("/") else group
     for part in link.path.split("/"):
         if part in ("", "."):

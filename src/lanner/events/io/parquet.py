@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.events.columns import as_names
-from lanner.events.io.table import MADE_UP, Chunk, Table, refuse_inside, rows_per_chunk
+from lanner.events.io.table import COUNTED, Chunk, Table, refuse_inside, rows_per_chunk
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def _index(schema: Any) -> frozenset[str]:
     with suppress(Exception):  # anybody can write anything into it
         found = schema.pandas_metadata["index_columns"]
     named = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
-    return frozenset([*named, *filter(MADE_UP.fullmatch, schema.names)])
+    return frozenset([*named, *filter(COUNTED.fullmatch, schema.names)])
 
 
 def type_problem(kind: Any) -> str | None:

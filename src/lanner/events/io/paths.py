@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner._util.regular import check_regular
-from lanner._util.text import joined, listed, with_nearest
+from lanner._util.text import joined, listed, shown, with_nearest
 from lanner._util.values import check_text
 from lanner.errors import InputError
 from lanner.events.io.table import Table, guarded, reading
@@ -90,11 +90,11 @@ def _texts(source: Any) -> list[str]:
 def _expand(text: str, label: str) -> list[File]:
     check_text(text, label)
     if "://" in text:
-        raise InputError(f"{label}: {text!r} is not on this machine: download it first and give its path")
+        raise InputError(f"{label}: {shown(text)} is not on this machine: download it first and give its path")
     match = _SPLIT.fullmatch(text)
     if match is None:
         raise InputError(
-            f"{label}: the name {text!r} does not end like a format that can be read ({', '.join(FORMATS)}); "
+            f"{label}: the name {shown(text)} does not end like a format that can be read ({', '.join(FORMATS)}); "
             f"a tree or group comes after a colon, as in 'muons.root:events'"
         )
     path, inside = os.path.expanduser(match["path"]), match["inside"] or None

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.values import shown
+from lanner._util.text import first_line, shown
 from lanner.errors import InputError, LannerError, MemoryBudgetError
 from lanner.events.columns import array_problem, common_length
 
 Chunk = Mapping[str, NDArray[Any]]
 
 SHARE = 16  # a chunk may take this part of the budget: decompressed, converted and selected, it exists several times
-MADE_UP = re.compile(r"|index|__index_level_\d+__")  # names that pandas gives to rows that were only counted
+COUNTED = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name
 _FEWEST = 256  # rows of a chunk, however small the budget: below, the bookkeeping takes all the time
 
 
@@ -43,7 +43,7 @@ class Table:
         """Return the columns of numbers, and the others with the reason."""
         problems = {name: self.problem(name) for name in self.names if name not in self.hidden}
         for name in self.names:
-            if name in self.hidden and not MADE_UP.fullmatch(name):
+            if name in self.hidden and name not in ("", "index") and not COUNTED.fullmatch(name):
                 problems[name] = "was the index of a data frame"
         numbers = dict.fromkeys(name for name, problem in problems.items() if problem is None)
         return numbers, {name: problem for name, problem in problems.items() if problem is not None}
@@ -132,9 +132,8 @@ def reading(path: Path, format: str) -> Iterator[None]:
             f"{path} needs more memory than there is ({str(error) or 'none left'}): read fewer columns"
         ) from error
     except Exception as error:
-        first = (str(error).strip().splitlines() or [""])[0][:300]
         raise InputError(
-            f"{path} cannot be read as {format} ({type(error).__name__}: {first}): check that the file is "
+            f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): check that the file is "
             f"complete and that its suffix tells its format"
         ) from error
 
