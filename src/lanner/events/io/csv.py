@@ -9,13 +9,15 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 from lanner._util.text import first_line, joined
 from lanner.errors import InputError
 from lanner.events.columns import as_names
+from lanner.events.io.csv_quotes import QuotesWatched
 from lanner.events.io.parquet import as_numpy
 from lanner.events.io.table import Chunk, Table, refuse_inside
 
@@ -51,15 +53,14 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     yield Table(str(path), layout.names, problem, partial(_chunks, path, layout), hidden=frozenset({""}))
 
 
-def _opened(path: Path) -> TextIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def _binary(path: Path) -> IO[bytes]:
+    opened: Any = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # noqa: SIM115 (the reader closes it)
+    return opened  # type: ignore[no-any-return]
 
 
 def _lines(path: Path) -> Generator[str, None, None]:
     """Yield the lines; refuse one that is too long, of which a small compressed file may hold more than memory does."""
-    with _opened(path) as stream:
+    with TextIOWrapper(_binary(path), encoding="utf-8-sig", newline="") as stream:
         number = 0
         while line := stream.readline(_LONGEST + 1):
             number += 1
@@ -123,9 +124,17 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
     import pyarrow.csv as pa_csv
 
     types = {"number": pa.float64(), "condition": pa.bool_()}
-    zipped = path.suffix.lower() == ".gz"
+    watched = QuotesWatched(_binary(path), layout.delimiter, layout.skipped)
+
+    def check_quotes() -> None:
+        if watched.at_fault is not None:
+            raise InputError(
+                f"{path} has quotes in line {watched.at_fault} that do not match, so that the lines after it would be "
+                f"lost: close them in the same line, or leave them out"
+            )
+
     try:
-        with pa.input_stream(str(path), compression="gzip" if zipped else None) as stream:
+        with pa.PythonFile(watched, mode="r") as stream:
             batches = pa_csv.open_csv(
                 stream,
                 read_options=pa_csv.ReadOptions(
@@ -141,8 +150,10 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
                 ),
             )
             for batch in batches:
+                check_quotes()
                 yield {name: as_numpy(batch.column(name)) for name in names}
     except pa.ArrowInvalid as error:
+        check_quotes()
         raise InputError(_why(path, layout, names, error)) from error
 
 
