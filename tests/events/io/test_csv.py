@@ -74,6 +74,8 @@ def test_csv_numbers_with_thousands_separators_are_not_lost_without_a_word(tmp_p
 def test_csv_lines_of_another_length_are_shown(tmp_path):
     refused(text(tmp_path, "a,b\n1,2\n3\n"), "1 values in line 3", "2 columns")
     refused(text(tmp_path, "a,b\n1,2\n3,4,5\n"), "3 values in line 3", "2 columns")
+    refused(text(tmp_path, "a,b\x0b\n1,2\n3\n"), "('a', 'b')")  # on one line, whatever is in a name
+    refused(text(tmp_path, "a,b\x0bc\n1,2\n3\n"), r"('a', 'b\x0bc')")
     for sign in (";", "\t"):
         refused(text(tmp_path, f"a{sign}b\n1\n2\n"), repr(sign), "first row is not divided so")
         assert read_sample(text(tmp_path, f'"a{sign}b"\n1\n2\n')).sample.names == (f"a{sign}b",)

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from lanner._util.text import first_line, joined
+from lanner._util.text import first_line, joined, listed
 from lanner.errors import InputError
 from lanner.events.columns import as_names
 from lanner.events.io.csv_quotes import QuotesWatched
@@ -168,7 +168,7 @@ def _why(path: Path, layout: _Layout, names: Sequence[str], error: Exception) ->
             if len(row) != len(layout.names):
                 return (
                     f"{path} has {len(row)} values in line {reader.line_num}, but {len(layout.names)} columns "
-                    f"({joined(layout.names)}): give each line one value per column, divided by {layout.delimiter!r}"
+                    f"({listed(layout.names)}): give each line one value per column, divided by {layout.delimiter!r}"
                 )
             for name, value in zip(layout.names, row, strict=True):
                 plain = value.strip()
