@@ -30,7 +30,10 @@ DELIMITERS = (",", ";", "\t", " ")
 
 def columns(rng: np.random.Generator, *, least: int = 1) -> dict[str, np.ndarray]:
     """A few columns of numbers, some of them odd."""
-    rows, number = int(pick(rng, [0, 1, 2, 30, 300, 3000, *[50] * 6])), int(rng.integers(least, 5))
+    rows, number = (
+        int(pick(rng, [0, 1, 2, 30, 300, 3000, *[50] * 6] if rng.random() < 0.99 else [40_000])),
+        int(rng.integers(least, 5)),
+    )
     rows = max(rows, least)
     names = rng.choice(NAMES, number, replace=False)
     return {str(name): values(rng, rows) for name in names}
@@ -67,7 +70,7 @@ def make(seed: int, number: int, kind: str) -> Case:
     if kind in ("csv", "csv.gz"):
         return _text(rng, seed, number, kind, whole)
     content = _BINARY[kind](rng)
-    whole = whole and b"other.h5" not in content
+    whole = whole and b"other.h5" not in content and b"void" not in content and b"soft" not in content
     if not whole:
         content = damaged(rng, content)
     return Case(kind, seed, number, {f"t.{kind}": content}, whole=whole)
@@ -173,6 +176,8 @@ def _hdf5(rng: np.random.Generator) -> bytes:
                     rng, [{}, {}, {"chunks": part}, {"chunks": part, "compression": "gzip"}, {"maxshape": (None,)}]
                 )
                 group.create_dataset(name, data=column, **how)
+        if rng.random() < 0.05:
+            group.create_dataset("void", (len(next(iter(table.values()))),), "f8")
         if rng.random() < 0.1:
             group["soft"] = h5py.SoftLink(pick(rng, ["/x", "/", "/g", "nowhere", "/soft"]))
         if rng.random() < 0.1:

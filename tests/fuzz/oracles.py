@@ -67,20 +67,12 @@ def _npz(case: Case, path: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _hdf5(case: Case, path: Path, names: tuple[str, ...]) -> dict[str, Any]:
     with h5py.File(path, "r") as file:
-        found: dict[str, Any] = {}
-
-        def visit(_: str, node: Any) -> None:
-            if isinstance(node, h5py.Dataset):
-                if node.dtype.names:
-                    found.update({name: node[()][name] for name in node.dtype.names if name in names})
-                elif node.name.rpartition("/")[2] in names:
-                    found[node.name.rpartition("/")[2]] = node[()]
-
-        file.visititems(visit)
-        for name in set(names) - set(found):  # links, and members of a damaged file that visiting does not reach
-            parent: Any = file.get("g/h", file)
-            found[name] = parent[name][()] if name in parent else parent["table"][name]
-        return {name: found[name] for name in names}
+        group: Any = file.get("g/h", file)
+        only = next(iter(group), "")
+        if set(names) <= set(group):
+            return {name: group[name][()] for name in names}
+        table = group["table" if "table" in group else only][()]
+        return {name: table[name] for name in names}
 
 
 def _parquet(case: Case, path: Path, names: tuple[str, ...]) -> dict[str, Any]:

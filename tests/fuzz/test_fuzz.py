@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lanner.errors import LannerError
+from lanner.events.io import read_sample
 from tests.fuzz.case import Case, generator
 from tests.fuzz.check import Outcome, check
 from tests.fuzz.files import KINDS, damaged, make
@@ -50,7 +52,7 @@ def silently_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         shifted = events.sample.features + 1.0
         return type(events)(type(events.sample)(shifted, events.sample.names), {}, "", 0)
 
-    read = module.read_sample
+    read = read_sample
     monkeypatch.setattr(module, "read_sample", off_by_one)
 
 
@@ -70,7 +72,7 @@ def test_a_traceback_and_too_much_memory_are_noticed(tmp_path: Path, monkeypatch
 
     def greedy(path, **_):
         np.ones(int(module.BUDGET + module.BESIDE) // 8 + 10**6)
-        raise module.LannerError(f"{path} is refused")
+        raise LannerError(f"{path} is refused")
 
     monkeypatch.setattr(module, "read_sample", greedy)
     assert check(case, tmp_path).status == "memory"
