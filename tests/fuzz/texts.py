@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lanner._util.values import Choice, Flag
+from lanner._util.values import Choice, Flag, Number
 from lanner.settings import DECLARED
 from tests.fuzz.case import Case, generator, pick
 from tests.fuzz.files import damaged
@@ -25,6 +25,7 @@ KEYS = (
     *(name.replace("_", "-") for name in DECLARED),
     *("toyz", "", "null", "1", "x y", "<<", "?", "- a", "\t", "[a]"),
 )
+NUMBERS = ("1", "2", "5", "10", "100", "0.3", "1e-3", "1_000", "9007199254740993", "007", "12345678901234567890")
 PLAIN = (
     "1",
     "2",
@@ -60,7 +61,8 @@ def config(seed: int, number: int) -> Case:
     toml = rng.random() < 0.3
     lines = []
     for _ in range(int(rng.integers(0, 6))):
-        key, value = pick(rng, KEYS if rng.random() < 0.3 else tuple(DECLARED)), pick(rng, VALUES)
+        key = pick(rng, KEYS if rng.random() < 0.1 else tuple(DECLARED))
+        value = " ".join(_value(rng, key)) if key in DECLARED and rng.random() < 0.7 else pick(rng, VALUES)
         lines.append(f"{key} = {value}" if toml else f"{key}: {value}")
     text = "\n".join([*lines, ""]).encode("utf-8", "surrogatepass")
     if rng.random() < 0.3:
@@ -88,6 +90,8 @@ def _value(rng: np.random.Generator, name: str) -> list[str]:
     kind = DECLARED[name].kind
     if isinstance(kind, Flag):
         return []
+    if isinstance(kind, Number) and rng.random() < 0.5:
+        return [pick(rng, NUMBERS)]
     if isinstance(kind, Choice) and rng.random() < 0.7:
         return [pick(rng, kind.options)]
     return [pick(rng, PLAIN if rng.random() < 0.6 else VALUES)]
