@@ -44,8 +44,17 @@ def test_quotes_that_match_and_those_within_a_text_are_read(tmp_path):
 def test_lines_are_counted_however_they_end_and_are_cut(end, size, quote):
     lines = [b'head"er', b"1,2", b"", b'"3",4', b"5,6", b"7," + quote, b"8,9"]
     for last in (b"", end):
-        watched = QuotesWatched(io.BytesIO(end.join(lines) + last), ",", 1)
+        watched = QuotesWatched(io.BytesIO(end.join(lines) + last), ",", 1, 100)
         while watched.read(size):
             pass
         assert watched.at_fault == (6 if quote == b'"' else None)
         assert watched.read(size) == b""
+
+
+def test_a_line_without_an_end_is_not_read_to_it():
+    watched = QuotesWatched(io.BytesIO(b"a,b\n1,2\n" + b"0" * 10_000), ",", 1, 100)
+    taken = 0
+    while block := watched.read(50):
+        taken += len(block)
+    assert taken < 250
+    assert (watched.at_fault, watched.too_long) == (3, True)

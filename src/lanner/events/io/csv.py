@@ -65,11 +65,15 @@ def _lines(path: Path) -> Generator[str, None, None]:
         while line := stream.readline(_LONGEST + 1):
             number += 1
             if len(line) > _LONGEST:
-                raise InputError(
-                    f"{path} has a line of more than {_LONGEST} characters, line {number}: give each event a line of "
-                    f"its own, and check that the lines end as those of a text file do"
-                )
+                raise _too_long(path, number)
             yield line
+
+
+def _too_long(path: Path, line: int) -> InputError:
+    return InputError(
+        f"{path} has a line of more than {_LONGEST} characters, line {line}: give each event a line of its own, and "
+        f"check that the lines end as those of a text file do"
+    )
 
 
 def _layout(path: Path) -> _Layout:
@@ -124,9 +128,11 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
     import pyarrow.csv as pa_csv
 
     types = {"number": pa.float64(), "condition": pa.bool_()}
-    watched = QuotesWatched(_binary(path), layout.delimiter, layout.skipped)
+    watched = QuotesWatched(_binary(path), layout.delimiter, layout.skipped, 4 * _LONGEST)  # bytes of its characters
 
-    def check_quotes() -> None:
+    def check_lines() -> None:
+        if watched.at_fault is not None and watched.too_long:
+            raise _too_long(path, watched.at_fault)
         if watched.at_fault is not None:
             raise InputError(
                 f"{path} has quotes in line {watched.at_fault} that do not match, so that the lines after it would be "
@@ -150,10 +156,11 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
                 ),
             )
             for batch in batches:
-                check_quotes()
+                check_lines()
                 yield {name: as_numpy(batch.column(name)) for name in names}
+            check_lines()
     except pa.ArrowInvalid as error:
-        check_quotes()
+        check_lines()
         raise InputError(_why(path, layout, names, error)) from error
 
 

@@ -15,21 +15,25 @@ class QuotesWatched:
     needs no text of several lines beside it, and telling such a text from lines that are lost is not possible.
     """
 
-    def __init__(self, stream: IO[bytes], delimiter: str, skipped: int) -> None:
-        self._stream, self._skipped = stream, skipped
+    def __init__(self, stream: IO[bytes], delimiter: str, skipped: int, longest: int) -> None:
+        self._stream, self._skipped, self._longest = stream, skipped, longest
         other = re.escape(delimiter).encode()
         # A quote is one only at the beginning of a value; what follows the closing one is the next delimiter.
         value = rb'(?:"(?:[^"]|"")*"|[^"%s][^%s]*|)' % (other, other)
         self._well_formed = re.compile(rb"%s(?:%s%s)*" % (value, other, value))
         self._line, self._rest = 0, b""
         self.at_fault: int | None = None
+        self.too_long = False  # it is not the quotes: the line has more than `longest` bytes
         self.closed = False
 
     def read(self, size: int = -1) -> bytes:
-        """Read on, and look at the quotes of what was read."""
+        """Read on, and look at the lines of what was read; behind one at fault there is nothing more to read."""
+        if self.at_fault is not None:
+            return b""
         block = self._stream.read(size)
-        if self.at_fault is None:
-            self._look(block)
+        self._look(block)
+        if self.at_fault is None and len(self._rest) > self._longest:
+            self.at_fault, self.too_long, self._rest = self._line + 1, True, b""
         return block
 
     def close(self) -> None:
