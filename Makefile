@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
 
-.PHONY: demo test test-full golden lint docs bench bench-full study format hooks clean
+.PHONY: demo test test-full fuzz golden lint docs bench bench-full study format hooks clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -25,6 +25,12 @@ test: lint $(TORCH)
 
 test-full: lint $(TORCH)
 	$(PYTEST)
+
+# Damaged files, odd configurations and flags; a case that fails is kept in fuzz-failures (tests/fuzz/__init__.py).
+CASES ?= 5000
+SEED ?= 1
+fuzz: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
 # The record of numbers that tests/test_golden.py compares with: only where a change is meant to move them.
 golden: $(READY)
@@ -75,4 +81,4 @@ $(TORCH): $(READY)
 	touch $(TORCH)
 
 clean:
-	rm -rf $(VENV) demo .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo fuzz-failures .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

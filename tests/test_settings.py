@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_type_hints
 
+import numpy as np
 import pytest
 
 import lanner
@@ -111,8 +112,19 @@ def test_every_setting_says_what_it_does(name: str) -> None:
 
 
 def test_a_wrong_value_is_refused_when_it_is_set() -> None:
-    with pytest.raises(InputError, match="penalty=0: give a number above 0, such as 1e-6"):
+    with pytest.raises(InputError, match=r"penalty=0: give a number of at least 1e-30 and of at most 1e\+30, such as"):
         FitSettings(penalty=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("penalty", 1e300), ("penalty", 1e-300), ("expected", 1e-300), ("expected", 1e300)]
+)
+def test_numbers_that_nobody_means_are_refused(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=f"{name}=1e.* give a number of at least"):
+        RunSettings.of({name: value})
+    reference, data = np.random.default_rng(1).random((1000, 1)), np.random.default_rng(2).random((50, 1))
+    with pytest.raises(InputError, match=f"{name}=1e.* positive"):
+        lanner.fit_ratio(reference, data, **({"expected": 50} | {name: value}))  # type: ignore[arg-type]
 
 
 def test_an_unknown_setting_offers_the_nearest() -> None:

@@ -57,6 +57,10 @@ class ConstantWarning(LannerWarning):
     """Data have another value where the reference has only one."""
 
 
+class ColumnWarning(LannerWarning):
+    """Columns that hold no numbers are not tested, or a variable for plots has no value in some events."""
+
+
 class NullWarning(LannerWarning):
     """The reference is small for toys of its own, or events are copied: p-values come out too small."""
 

@@ -13,10 +13,12 @@ from lanner._util.text import (
     as_text,
     at_most,
     count,
+    first_line,
     is_beyond,
     joined,
     listed,
     markdown_table,
+    shown,
     text_table,
     three_digits,
     with_nearest,
@@ -85,3 +87,13 @@ def test_names_are_quoted() -> None:
 
 def test_a_missing_name_brings_those_that_look_like_it() -> None:
     assert with_nearest(["PT1", "zz"], ["pt1", "pt2", "eta"]) == "'PT1' (nearest: 'pt1', 'pt2'), 'zz'"
+
+
+def test_a_value_in_a_message_is_short_and_on_one_line() -> None:
+    assert shown("x") == "'x'"
+    assert len(shown(["x" * 80] * 1000)) == 160
+    assert shown(10**5000) == "a number of thousands of digits"
+    assert len(listed(["x" * 5000])) == 160
+    assert len(with_nearest(["x" * 5000], ["y"])) == 160
+    assert first_line("a\nb") == "a"
+    assert first_line("") == ""

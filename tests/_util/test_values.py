@@ -24,6 +24,8 @@ def test_what_only_looks_like_a_number_is_refused_by_name(value: Any) -> None:
     [
         (Number(), "1e-3", 1e-3),
         (Number(whole=True), 5.0, 5),
+        (Number(whole=True), 2**53 + 1, 2**53 + 1),
+        (Number(whole=True), str(2**53 + 1), 2**53 + 1),
         (Number(words=("auto",)), "auto", "auto"),
         (Number(least=1, most=2), 2, 2.0),
         (Choice("a", "b"), "b", "b"),
@@ -61,11 +63,19 @@ def test_a_value_comes_in_its_own_type(kind: Kind, value: Any, found: Any) -> No
         (Text("FILE"), "", "give a text, FILE"),
         (Text("SIZE", numbers=True), True, "give a text, SIZE"),
         (Text("FILE"), 3, "give a text, FILE"),
+        (Text("FILE"), "a\0b", "NUL"),
+        (Text("FILE"), "a\ud800b", "not valid Unicode"),
+        (Names(path=True), ["a\0b"], "NUL"),
+        (Names(path=True), [], "give files"),
+        (Names(some=True), [], "give names or formulas"),
+        (Names(), " , ", "give names or formulas"),
+        (Number(), True, "is not a number"),
+        (Number(whole=True), "1" * 5000, "x=inf: give a whole number"),
         (Flag(), 1, "give true or false"),
         (Flag(), "yes", "give true or false"),
         (Names(), 3, "give names or formulas"),
         (Names(path=True), [""], "give files"),
-        (Numbers(least=0), "5,-1", "x=-1.0: give a number of at least 0"),
+        (Numbers(least=0), "5,-1", "x=-1: give a number of at least 0"),
     ],
 )
 def test_any_other_value_is_refused_with_what_to_give(kind: Kind, value: Any, words: str) -> None:
@@ -106,3 +116,8 @@ def test_a_kind_describes_itself_to_the_terminal_and_to_the_documentation(
 )
 def test_commas_within_formulas_do_not_part_names(text: str, names: tuple[str, ...]) -> None:
     assert split_names(text) == names
+
+
+def test_a_number_of_thousands_of_digits_is_refused() -> None:
+    with pytest.raises(InputError, match="x=a number of thousands of digits: give a number"):
+        Number().checked("x", 10**5000)  # no parameter, because pytest could not name it

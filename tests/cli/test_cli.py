@@ -331,3 +331,27 @@ def test_a_dry_run_tells_what_would_be_done_and_writes_nothing(command: str, fil
     told = json.loads(run(*arguments, "--json").stdout)
     assert told["features"] == ["x"]
     assert told["toys"] == {"search": [2300, 202000], "calibrate": [3000, 3000], "power": [1100, 1100]}[command]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("search", "--reference", "r.csv", "--data", "d.csv", "--expected", 5, "--output", ""),
+        ("calibrate", "--reference", "r.csv", "--expected", 5, "--output", ""),
+        ("tune", "--reference", "r.csv", "--expected", 5, "--output", ""),
+        ("example", "--output", ""),
+        ("generate", "one-dimensional", "--output", ""),
+        ("reproduce", "one-dimensional", "--output", ""),
+        ("report", "folder", "--output", ""),
+        ("report", "folder", "--data", ""),
+        ("inspect", "folder", "--figures", ""),
+    ],
+)
+def test_an_empty_name_is_not_the_current_folder(
+    command: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*command)
+    assert done.exit_code == 2
+    assert "Invalid value for '--" in done.output
+    assert list(tmp_path.iterdir()) == []

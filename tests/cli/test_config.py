@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,30 @@ def test_a_file_takes_every_setting(tmp_path: Path, name: str) -> None:
     elif name == "reference_size":
         value = "2"
     assert set(load_config(write(tmp_path, "c.yaml", f"{name.replace('_', '-')}: {value}\n"))) == {name}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.yaml", "expected: true\n", r"a\.yaml:1: expected: True is not a number"),
+        ("a.yaml", "seed: 1\nexpected: 190:20:30\n", r"a\.yaml:2: expected: '190:20:30': give a number"),
+        ("a.yaml", 'reference: "a\\0.csv"\n', r"a\.yaml:1: reference: .* NUL"),
+        ("a.yaml", 'output: "\\ud800"\n', r"a\.yaml:1: output: .* not valid Unicode"),
+        ("a.yaml", "output: ''\n", r"a\.yaml:1: output: '': give a text"),
+        ("a.toml", "max-rank = 1\nmax_rank = 2\n", r"a\.toml:1: 'max-rank' is given with and without dashes"),
+        ("a.toml", "expected = 2020-13-45\n", r"a\.toml is not TOML"),
+        ("a.toml", f"seed = {'1' * 5000}\n", r"a\.toml is not TOML"),
+        ("a.toml", f"features = {'[' * 5000}{']' * 5000}\n", r"a\.toml is not TOML"),
+        ("a.yaml", "#" * 2**20 + "#", "is larger than a megabyte"),
+    ],
+)
+def test_what_is_no_value_is_refused_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as said:
+        load_config(write(tmp_path, name, text))
+    assert "\n" not in str(said.value)
+
+
+def test_a_pipe_is_no_configuration(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "c.yaml")
+    with pytest.raises(InputError, match="is a pipe, not a file"):
+        load_config(tmp_path / "c.yaml")

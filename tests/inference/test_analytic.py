@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lanner import settings
 from lanner.errors import InputError
 from lanner.inference.analytic import analytic_law, analytic_moments, analytic_weights
 from lanner.inference.weighted_chi2 import WeightedChi2
@@ -167,3 +168,11 @@ class TestAgainstToys:
     def test_the_penalty_matters_here(self, toys):
         # Otherwise the tests above could not tell 2h - h^2 from 1: the weights span 1.25 down to half of it or less.
         assert toys.null.weights[-1] < 0.5 * toys.null.weights[0]
+
+
+@pytest.mark.parametrize("penalty", [settings.PENALTY.least, settings.PENALTY.most])
+@pytest.mark.parametrize("expected", [settings.EXPECTED.least, settings.EXPECTED.most])
+def test_moments_are_numbers_for_every_penalty_and_expectation_that_is_allowed(penalty: float, expected: float) -> None:
+    spectrum = Spectrum(np.array([1.0, 0.1, 1e-3]), np.array([0.1, 0.0, 0.0]))
+    moments = analytic_moments(spectrum, expected=expected, reference_size=2e5, events=2e5, penalty=penalty)
+    assert all(np.isfinite([moments.mean, moments.std, moments.skewness]))

@@ -82,3 +82,22 @@ def test_histograms_count_as_the_bin_numbers_say(rng: np.random.Generator) -> No
     np.testing.assert_allclose(filled.values(flow=True).ravel(), np.bincount(cells, weights, 20))
     np.testing.assert_allclose(filled.variances(flow=True).ravel(), np.bincount(cells, weights**2, 20))
     assert [axis.label for axis in filled.axes] == ["for", "y"]
+
+
+@pytest.mark.parametrize("bins", [None, 1, 10])
+@pytest.mark.parametrize(
+    "values",
+    [
+        1e18 + 128 * np.arange(5.0),
+        np.array([-1e308, 1e308]),
+        np.full(3, np.finfo(float).max),
+        np.array([0.0, 5e-324]),
+        np.array([-(2.0**31) + 1, 2.0**31 - 1]),
+        np.random.default_rng(1).integers(1, 10**9, 1000).astype(float),
+    ],
+)
+def test_very_large_numbers_get_few_edges_that_rise(values: np.ndarray, bins: int | None) -> None:
+    edges = choose_edges(values, values[:2], bins)
+    assert 2 <= len(edges) <= 52
+    assert np.isfinite(edges).all()
+    assert (np.diff(edges) > 0).all()

@@ -241,3 +241,10 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         )  # fmt: skip
     assert len(list((tmp_path / "toys").glob("*.npz"))) >= 3
     assert not list((tmp_path / "toys").glob("*.lock"))
+
+
+def test_an_empty_output_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="output='': give a text"):
+        lanner.search(*exponential(2000, 100), expected=100, toys=40, output="")
+    assert list(tmp_path.iterdir()) == []

@@ -37,9 +37,12 @@ def test_columns_and_powers_give_the_sum_at_other_values() -> None:
 def test_accepted_events_follow_the_varied_density(weighted: bool, rng: np.random.Generator) -> None:
     weights = rng.uniform(0.5, 1.5, len(REFERENCE)) if weighted else None
     varied = at(np.array([2.0, 0.0]), weights)
-    x = REFERENCE[varied.accepted, 0]
-    assert x.mean() == pytest.approx(np.exp(0.2), abs=4 * np.exp(0.2) / len(x) ** 0.5)
-    assert np.mean(varied.accepted) == pytest.approx(varied.varied.mean() / varied.varied.max(), abs=0.02)
+    light = ~varied.heavy
+    assert np.mean(varied.heavy) == pytest.approx(0.02, abs=1e-3)
+    assert varied.accepted[varied.heavy].all()
+    x, v = REFERENCE[light & varied.accepted, 0], varied.varied[light]
+    assert x.mean() == pytest.approx(float(v @ REFERENCE[light, 0] / v.sum()), abs=4 * x.std() / len(x) ** 0.5)
+    assert np.mean(varied.accepted[light]) == pytest.approx(varied.efficiency, abs=0.02)
 
 
 def test_the_yield_grows_as_the_nuisances_say() -> None:
@@ -47,8 +50,8 @@ def test_the_yield_grows_as_the_nuisances_say() -> None:
 
 
 def test_a_reference_of_which_next_to_nothing_would_be_accepted_is_refused() -> None:
-    with pytest.raises(InputError, match=r"scale \+40\.00.*times the mean"):
-        at(np.array([40.0, 0.0]))
+    with pytest.raises(InputError, match=r"scale \+90\.00.*times the mean"):
+        at(np.array([90.0, 0.0]))
 
 
 @pytest.mark.parametrize("shape_only", [False, True])
@@ -61,7 +64,8 @@ def test_a_toys_own_fit_is_that_of_its_events(shape_only: bool) -> None:
         varied = VariedReference.at(nuisances, NU[:1], effects, np.ones(len(REFERENCE)), np.random.default_rng(2))
     toys = []
     for _ in range(12):
-        taken = rng.permutation(len(REFERENCE))[:900]
+        number = rng.poisson(N * (1.0 if shape_only else varied.growth) / varied.efficiency)
+        taken = rng.permutation(np.flatnonzero(~varied.heavy))[:number]
         data, kept = taken[varied.accepted[taken]], np.setdiff1d(np.arange(len(REFERENCE)), taken)
         toys.append((data, kept, rng.standard_normal(k)))
     scale_of = np.array([N / len(kept) for _, kept, _ in toys])
@@ -82,4 +86,4 @@ def test_a_toys_own_fit_is_that_of_its_events(shape_only: bool) -> None:
                 effects.take(data), effects.take(kept), np.full(len(kept), N / len(kept)), varied.nu + a, shape_only
             )
         )
-        np.testing.assert_allclose(varied.nu + delta, truth.nu, atol=0.02 * float(truth.errors.min()))
+        np.testing.assert_allclose(varied.nu + delta, truth.nu, atol=0.05 * float(truth.errors.min()))

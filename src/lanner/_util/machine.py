@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from lanner._util.text import shown
 from lanner.errors import InputError, MemoryBudgetError
 
 _UNITS = {
@@ -42,10 +43,10 @@ def memory_budget(memory: float | str | None = None) -> int:
     if isinstance(memory, str):
         match = _SIZE.fullmatch(memory)
         if match is None:
-            raise InputError(f"memory={memory!r} is not a size; write bytes as a number, or a text such as '4 GB'")
+            raise InputError(f"memory={shown(memory)} is not a size; write bytes as a number, or a text such as '4 GB'")
         memory = float(match[1]) * _UNITS[(match[2] or "").lower()]
     if not isinstance(memory, int | float) or not 0 < memory < float("inf"):
-        raise InputError(f"memory={memory!r} is not a size; it must be a positive number of bytes")
+        raise InputError(f"memory={shown(memory)} is not a size; it must be a positive number of bytes")
     return int(memory)
 
 

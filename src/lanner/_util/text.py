@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 Rows = list[tuple[str, str]]
 LISTED = 8  # names in one message; the rest is counted
+_LONGEST = 160  # characters of a value in a message
 
 
 def as_text(heading: str, rows: Rows) -> str:
@@ -95,9 +96,31 @@ def joined(items: Sequence[str]) -> str:
     return ", ".join(items[:LISTED]) + (f" and {len(items) - LISTED} more" if len(items) > LISTED else "")
 
 
+def shown(value: object, longest: int = _LONGEST) -> str:
+    """A value for a message, on one line of a length that can be read.
+
+    >>> shown("a.root"), len(shown(["x"] * 1000))
+    ("'a.root'", 160)
+    """
+    try:
+        text = " ".join(repr(value).split())  # NumPy's arrays have lines
+    except ValueError:  # Python does not write out whole numbers of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= longest else f"{text[: longest - 4]} ..."
+
+
+def first_line(error: object) -> str:
+    """The first line of what a library says, which may be many.
+
+    >>> first_line(ValueError("no, because"))
+    'no, because'
+    """
+    return (str(error).strip().splitlines() or [""])[0][:300]
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names in quotes between commas, the first ones if there are many."""
-    return joined([repr(name) for name in names])
+    return joined([shown(name) for name in names])
 
 
 def with_nearest(missing: Iterable[str], known: Iterable[str]) -> str:
@@ -106,7 +129,7 @@ def with_nearest(missing: Iterable[str], known: Iterable[str]) -> str:
     items = []
     for name in missing:
         near = [lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, cutoff=0.5)]
-        items.append(f"{name!r} (nearest: {listed(near)})" if near else repr(name))
+        items.append(f"{shown(name)} (nearest: {listed(near)})" if near else shown(name))
     return joined(items)
 
 

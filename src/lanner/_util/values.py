@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lanner._util.text import shown
 from lanner.errors import InputError
 
 
@@ -39,8 +41,20 @@ def as_number(value: object, name: str) -> float:
         if isinstance(value, str) or _is_bool(value) or getattr(value, "ndim", 0) != 0:
             raise TypeError
         return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
     except (TypeError, ValueError):
-        raise InputError(f"{name}={value!r} is not a number; give one") from None
+        raise InputError(f"{name}={shown(value)} is not a number; give one") from None
+
+
+def check_text(text: str, name: str) -> None:
+    """Refuse characters that no name of a file or column can have and no file of ours could hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name}={shown(text)} is not valid Unicode: give it, or rename the file, in UTF-8") from None
+    if "\0" in text:
+        raise InputError(f"{name}={shown(text)} has the character NUL in it, which no name can have: leave it out")
 
 
 def _is_bool(value: object) -> bool:
@@ -72,17 +86,20 @@ class Number:
         number = as_number(value, name)
         inside = self.above < number < self.below and self.least <= number <= self.most
         if not (inside and math.isfinite(number)) or (self.whole and not number.is_integer()):
-            raise InputError(f"{name}={value!r}: give {self._wanted()}")
-        return int(number) if self.whole else number
+            raise InputError(f"{name}={shown(value)}: give {self._wanted()}")
+        # A whole number is taken as it is: a double has no room for a seed of 16 digits.
+        return (int(number) if isinstance(value, float) else int(value)) if self.whole else number
 
     def described(self) -> str:
         return " or ".join(["int" if self.whole else "float", *(f'"{word}"' for word in self.words)])
 
     def _read(self, name: str, text: str) -> float:
+        with suppress(ValueError):
+            return int(text)
         try:
             return float(text)
         except ValueError:
-            raise InputError(f"{name}={text!r}: give {self._wanted()}") from None
+            raise InputError(f"{name}={shown(text)}: give {self._wanted()}") from None
 
     def _wanted(self) -> str:
         bounds = [
@@ -120,7 +137,7 @@ class Choice:
             return None
         if not isinstance(value, str) or value not in self.options:
             options = ", ".join([*map(repr, self.options), *(["None"] if self.none else [])])
-            raise InputError(f"{name}={value!r} is not known; choose one of {options}")
+            raise InputError(f"{name}={shown(value)} is not known; choose one of {options}")
         return value
 
     def described(self) -> str:
@@ -139,7 +156,8 @@ class Text:
         if self.numbers and isinstance(value, int | float) and not _is_bool(value):
             return value
         if not isinstance(value, str) or not value:
-            raise InputError(f"{name}={value!r}: give a text, {self.metavar}")
+            raise InputError(f"{name}={shown(value)}: give a text, {self.metavar}")
+        check_text(value, name)
         return value
 
     def described(self) -> str:
@@ -154,7 +172,7 @@ class Flag:
 
     def checked(self, name: str, value: Any) -> bool:
         if not _is_bool(value):
-            raise InputError(f"{name}={value!r}: give true or false")
+            raise InputError(f"{name}={shown(value)}: give true or false")
         return bool(value)
 
     def described(self) -> str:
@@ -167,6 +185,7 @@ class Names:
 
     path: bool = False  # a file's name may have commas in it, so a text is one of them
     repeated: bool = False  # a flag that may be given several times, with one of them each time
+    some: bool = False  # where it is given, at least one
 
     @property
     def metavar(self) -> str:
@@ -174,8 +193,12 @@ class Names:
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
         found = ((value,) if self.path else split_names(value)) if isinstance(value, str) else value
-        if not isinstance(found, Sequence) or not all(isinstance(one, str) and one for one in found):
-            raise InputError(f"{name}={value!r}: give {'files' if self.path else 'names or formulas'}, {self.metavar}")
+        few = isinstance(found, Sequence) and not found and (self.some or self.path or isinstance(value, str))
+        if few or not isinstance(found, Sequence) or not all(isinstance(one, str) and one for one in found):
+            wanted = "files" if self.path else "names or formulas"
+            raise InputError(f"{name}={shown(value)}: give {wanted}, {self.metavar}")
+        for one in found:
+            check_text(one, name)
         return tuple(found)
 
     def described(self) -> str:

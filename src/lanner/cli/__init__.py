@@ -16,6 +16,7 @@ from lanner.cli.options import (
     SAMPLES,
     UNTIL,
     WORKERS,
+    Name,
     common_flags,
     configured,
     dry_run_flag,
@@ -216,7 +217,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
 @click.option("--variable", "variables", multiple=True, help="A variable to show (default: all); several times.")
 @click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
 @moved_flags
-@click.option("--figures", metavar="DIR", help="Where to write the figures (default: FOLDER/figures).")
+@click.option("--figures", type=Name(), metavar="DIR", help="Where to write the figures (default: FOLDER/figures).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--quiet", is_flag=True)
 def inspect(
@@ -248,7 +249,7 @@ def inspect(
 
 @main.command()
 @click.argument("folder", type=click.Path(file_okay=False))
-@click.option("--output", metavar="FILE", help="Where to write (default: FOLDER/report.html).")
+@click.option("--output", type=Name(), metavar="FILE", help="Where to write (default: FOLDER/report.html).")
 @click.option("--title", help="Title of the report.")
 @click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
 @moved_flags

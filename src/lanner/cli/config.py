@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lanner._util.regular import check_regular
+from lanner.cli.yaml_file import load_yaml
 from lanner.errors import InputError
 from lanner.settings import RunSettings, check_known, checked
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from lanner.run.execution.local import Executor
     from lanner.typing import PathLike
 
+_LARGEST = 2**20  # bytes of a configuration
 _DASK = ("scheduler", "workers", "threads", "tls_ca", "tls_cert", "tls_key")
 
 
@@ -22,7 +25,10 @@ def load_config(path: PathLike) -> dict[str, Any]:
     """The settings that a file gives, checked one by one."""
     path = Path(path)
     try:
-        text = path.read_text()
+        check_regular(path, "configuration")
+        if path.stat().st_size > _LARGEST:
+            raise InputError(f"configuration {path} is larger than a megabyte: give a file of settings")
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, beside)
@@ -30,7 +36,11 @@ def load_config(path: PathLike) -> dict[str, Any]:
         raise InputError(f"configuration {path} does not exist{hint}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"configuration {path} cannot be read: {error}") from None
-    settings = {key.replace("-", "_"): value for key, value in _parse(path, text).items()}
+    parsed = _parse(path, text)
+    settings = {key.replace("-", "_"): value for key, value in parsed.items()}
+    if len(settings) < len(parsed):
+        twice = next(key for key in parsed if "-" in key and key.replace("-", "_") in parsed)
+        raise InputError(f"{path}:{_line(text, twice)}: {twice!r} is given with and without dashes: give it once")
     said = []
     for key, value in settings.items():
         try:
@@ -72,17 +82,10 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     if suffix == ".toml":
         try:
             return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # TOMLDecodeError, or a date or number that cannot be
             raise InputError(f"{path} is not TOML: {error}") from None
     if suffix in (".yaml", ".yml"):
-        import yaml
-
-        try:
-            found = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f":{mark.line + 1}" if mark is not None else ""
-            raise InputError(f"{path}{line} is not YAML: {getattr(error, 'problem', None) or error}") from None
+        found = load_yaml(path, text)
         if found is None:
             return {}
         if not isinstance(found, dict):

@@ -39,6 +39,18 @@ class _SettingType(click.ParamType):  # type: ignore[type-arg]
         return value
 
 
+class Name(click.ParamType):  # type: ignore[type-arg]
+    """The name of a file or folder, which is not empty: that would be the folder one happens to be in."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse an empty text."""
+        if not value:
+            self.fail("give a name, which '' is not.", param, ctx)
+        return value
+
+
 def flag_of(setting: str) -> str:
     """The flag of a setting.
 
@@ -84,7 +96,9 @@ def dry_run_flag(function: F) -> F:
 def moved_flags(function: F) -> F:
     """The flags of commands that read the samples of a finished run again."""
     for sample, words in (("data", "the data are now, if they were"), ("reference", "the reference is now, if it was")):
-        option = click.option(f"--{sample}", f"{sample}_file", metavar="FILE", help=f"Where {words} moved.")
+        option = click.option(
+            f"--{sample}", f"{sample}_file", type=Name(), metavar="FILE", help=f"Where {words} moved."
+        )
         function = option(function)
     return function
 

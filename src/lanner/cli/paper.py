@@ -11,7 +11,7 @@ import click
 
 from lanner._util.progress import shown
 from lanner.cli.config import executor_chosen
-from lanner.cli.options import WORKERS, numbers_given, suite_seed
+from lanner.cli.options import WORKERS, Name, numbers_given, suite_seed
 from lanner.cli.terminal import plain_errors
 from lanner.settings import RunSettings
 
@@ -23,7 +23,7 @@ _OF_A_SUITE = {"toys", "experiments", "output", "memory", "seed", *WORKERS}
 
 
 @click.command()
-@click.option("--output", default="example", show_default=True, metavar="DIR", help="Where to write the two files.")
+@click.option("--output", type=Name(), default="example", show_default=True, metavar="DIR", help="Where to write them.")
 def example(output: str) -> None:
     """Write two small files to try things on: muon pairs of a simulation, and data with something hidden in them."""
     with plain_errors(quiet=False):
@@ -39,7 +39,7 @@ def example(output: str) -> None:
 
 @click.command()
 @click.argument("name", type=click.Choice(EXPERIMENTS))
-@click.option("--output", required=True, metavar="FILE", help="Where to write: .parquet, .h5, .root, .csv or .npz.")
+@click.option("--output", type=Name(), required=True, metavar="FILE", help="Where: .parquet, .h5, .root, .csv or .npz.")
 @click.option("--events", type=float, help="Background events (default: the paper's N(0)).")
 @click.option("--signal", help="Add a signal: tail, bulk, nonresonant; zprime-300, contact-1.0, ...; chargino; ...")
 @click.option("--signal-events", type=float, help="Signal events (default: the paper's).")
@@ -113,8 +113,8 @@ def _cuts(module: Any, name: str, given: tuple[str, ...]) -> Any:
 @click.command()
 @click.argument("name", type=click.Choice(EXPERIMENTS))
 @click.option("--scale", type=click.Choice(["smoke", "paper"]), default="smoke", show_default=True, help="How large.")
-@click.option("--output", metavar="DIR", help="Where to write (default: reproduce/NAME-SCALE).")
-@click.option("--samples", metavar="DIR", help="Where generated samples are kept (default: the user's cache).")
+@click.option("--output", type=Name(), metavar="DIR", help="Where to write (default: reproduce/NAME-SCALE).")
+@click.option("--samples", type=Name(), metavar="DIR", help="Where samples are kept (default: the user's cache).")
 @click.option(
     "--published",
     multiple=True,

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from lanner._util.out_of_memory import plain_memory_errors
 from lanner.errors import LannerError, LannerWarning
 from lanner.settings import DECLARED
 
@@ -46,7 +47,8 @@ def plain_errors(*, quiet: bool) -> Iterator[None]:
         warnings.simplefilter("default", LannerWarning)
         warnings.showwarning = show
         try:
-            yield
+            with plain_memory_errors():
+                yield
         except LannerError as error:
             click.echo(f"Error: {in_flags(str(error))}", err=True)
             sys.exit(1)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from lanner._util.text import nearest_hint
+from lanner._util.text import nearest_hint, shown
 from lanner.errors import InputError
 from lanner.typing import Array
 
@@ -30,7 +30,7 @@ def periods(periodic: Iterable[str], names: Sequence[str]) -> dict[str, float]:
         name, _, given = (text, "", "") if text in names else (part.strip() for part in text.rpartition("="))
         name, given = (name, given) if name else (given, "")
         if name not in names:
-            raise InputError(f"periodic={text!r}: {name!r} is not a feature{nearest_hint(name, names)}")
+            raise InputError(f"periodic={shown(text)}: {shown(name)} is not a feature{nearest_hint(name, names)}")
         if name in found:
             raise InputError(f"periodic names {name!r} twice: give it once")
         found[name] = _period(given, text)
@@ -43,7 +43,7 @@ def _period(given: str, text: str) -> float:
     except ValueError:
         period = math.nan
     if not 0 < period < math.inf:
-        raise InputError(f"periodic={text!r}: give a positive number as the period, such as 360, or none for 2 pi")
+        raise InputError(f"periodic={shown(text)}: give a positive number as the period, such as 360, or none for 2 pi")
     return period
 
 

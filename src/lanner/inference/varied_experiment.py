@@ -69,13 +69,21 @@ class VariedScheme(ReferenceScheme):
     """Toys at nu^: rows of the reference whose accepted events are a toy's data, each with an auxiliary measurement."""
 
     counts: NDArray[np.intp]  # accepted events of each row
+    first_heavy: int  # the rows of heavy events begin here
+    heavy: Array  # v of each of them
+    heavy_share: float  # of v of all events
     of_data: Array  # the auxiliary measurement of the data, less nu^
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
         split, rows = self._split(i)
-        taken = self._accepting(rng, rows, size)
+        light = int(np.searchsorted(rows, self.first_heavy))
+        heavy = rows[light:]
+        number = int(min(rng.binomial(size, self.heavy_share), len(heavy)))
+        chances = self.heavy[heavy - self.first_heavy]
+        one_by_one = rng.choice(heavy, number, replace=False, p=chances / chances.sum()) if number else heavy[:0]
+        taken = np.concatenate([self._accepting(rng, rows[:light], size - number), one_by_one])
         auxiliary = rng_of(self.seed, Stream.AUXILIARY, i).standard_normal(len(self.of_data))
         none = np.empty(0, dtype=np.intp)
         return Draw(len(self.bunches), self.bunches.drawn, taken, none, split, self.counts, auxiliary)
@@ -117,7 +125,10 @@ def varied_scheme(
     """How toys at nu^ are drawn, and what their own fits of the nuisances need of each row."""
     n = len(reference)
     events = rng_of(plan.seed, Stream.BUNCHES).permutation(n)
-    bunches = Bunches.dealt(events, plan.bunch).with_rows([np.arange(n, n + len(data))], inside=False)
+    heavy = varied.heavy[events]
+    bunches = Bunches.dealt(events[~heavy], plan.bunch).with_singles(events[heavy])
+    first_heavy = bunches.drawn - int(np.count_nonzero(heavy))
+    bunches = bunches.with_rows([np.arange(n, n + len(data))], inside=False)
     rows = NuisanceRows.of(bunches, varied, varied.nuisances.of(data.features))
     splits = Splits.of(np.arange(bunches.drawn), np.empty(0, np.intp), len(bunches), plan.moment_blocks or 1)
     predicted = plan.expected * (1.0 if plan.fixed is not None else varied.growth)
@@ -131,6 +142,9 @@ def varied_scheme(
         data_rows=np.array([len(bunches) - 1]),
         splits=splits,
         counts=rows.counts,
+        first_heavy=first_heavy,
+        heavy=varied.varied[events[heavy]],
+        heavy_share=float(varied.varied[events[heavy]].sum() / varied.varied.sum()),
         of_data=auxiliary - varied.nu,
     )
     return scheme, rows

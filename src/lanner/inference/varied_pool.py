@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.machine import require_memory
+from lanner._util.machine import blas_threads_for, require_memory
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.varied_sums import ROWS, EventFeatures, moments_at_nu, summed_at_nu
 from lanner.model.backend import NUMPY, Arrays
@@ -62,7 +62,7 @@ class NuisanceRows:
         def by_row(values: Array, last: Array) -> Array:
             return np.concatenate([np.add.reduceat(values, starts, axis=0), last[None]])
 
-        accepted = varied.accepted[events]
+        accepted = varied.accepted[events]  # heavy events are, all of them
         columns = varied.columns(events)
         none = np.zeros(columns.shape[1])
         return cls(
@@ -182,14 +182,15 @@ class VariedPool(ScorePool):
             len(bunches) * basis.rank * dtype.itemsize + work, memory, f"the features of {len(bunches)} rows"
         )
         predicted = expected * (1.0 if shape_only else varied.growth)
-        found = summed_at_nu(varied, source, bunches, predicted, expected, columns, dtype, pivots, told)
-        plain, effective = moments_at_nu(varied, source, bunches, splits, predicted, dtype, shape_only=shape_only)
-        second = sum((m.second for m in plain), np.zeros_like(plain[0].second)) / len(plain)
-        v = varied.varied
-        local = LocalExcess.of(
-            basis, found.totals[:, 0] / v.sum(), second, expected=predicted, worth=float(v.sum() ** 2 / (v @ v))
-        )
-        bases = tuple(m.eigenbasis for m in effective)
+        with blas_threads_for(basis.rank):
+            found = summed_at_nu(varied, source, bunches, predicted, expected, columns, dtype, pivots, told)
+            plain, effective = moments_at_nu(varied, source, bunches, splits, predicted, dtype, shape_only=shape_only)
+            second = sum((m.second for m in plain), np.zeros_like(plain[0].second)) / len(plain)
+            v = varied.varied
+            local = LocalExcess.of(
+                basis, found.totals[:, 0] / v.sum(), second, expected=predicted, worth=float(v.sum() ** 2 / (v @ v))
+            )
+            bases = tuple(m.eigenbasis for m in effective)
         model = ScoreModel(basis, bases, local, found.totals[:, 0], float(varied.weights.sum()), predicted, arrays)
         return cls(
             model=model,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.machine import blas_threads_for
 from lanner.events.scaled_rows import ScaledRows
 from lanner.model.backend import Values
 from lanner.model.bunches import Bunches
@@ -99,8 +100,8 @@ def summed_at_nu(
     whitened, v = source.whitened, varied.varied
     basis, arrays = whitened.basis, whitened.arrays
     weight = float(varied.weights.sum())
-    # What an average toy takes from the reference, in weight: hit-or-miss accepts mean(v) / max(v) of it.
-    removed = predicted * float(v.max() / v.mean()) * float(varied.weights.mean())
+    # What an average toy takes from the reference, in weight: hit-or-miss accepts a part of it.
+    removed = predicted / varied.efficiency * float(varied.weights.mean())
     a0 = expected / (weight - removed) * (predicted / expected) / varied.growth
     phi = np.empty((len(bunches), basis.rank), dtype=dtype)
     by_row = np.zeros(len(bunches))
@@ -161,10 +162,11 @@ def moments_at_nu(
         rows = np.flatnonzero(labels == label)
         which = np.concatenate([bunches.events[bunches.starts[i] : bunches.starts[i + 1]] for i in rows])
         found = MomentSums(r + k, arrays, np.dtype(dtype))
-        for part in blocks(len(which), _MOMENT_ROWS):
-            some = which[part]
-            phi = arrays.get(source.phi(source.values(some)))
-            found.add(arrays.put(np.hstack([phi, varied.slopes[some]]), dtype), varied.varied[some])
+        with blas_threads_for(r):
+            for part in blocks(len(which), _MOMENT_ROWS):
+                some = which[part]
+                phi = arrays.get(source.phi(source.values(some)))
+                found.add(arrays.put(np.hstack([phi, varied.slopes[some]]), dtype), varied.varied[some])
         sums[label], totals[label] = found.host(), float(varied.varied[which].sum())
     plain, effective = [], []
     for both in Moments.joined(sums, totals, splits):

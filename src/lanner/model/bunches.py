@@ -70,6 +70,20 @@ class Bunches:
         starts = np.concatenate([[0], np.cumsum(sizes)])
         return cls(np.empty(0, dtype=np.intp), starts, inside, 0, 0)
 
+    def with_singles(self, events: NDArray[np.intp]) -> Bunches:
+        """Further events that toys take one by one, before any rows that no toy takes."""
+        if self.drawn < len(self):
+            raise ValueError("rows that no toy takes come last")
+        added = np.arange(1, len(events) + 1)
+        return Bunches(
+            np.concatenate([self.events, events]),
+            np.concatenate([self.starts, self.starts[-1] + added]),
+            np.concatenate([self.inside, np.ones(len(events), dtype=bool)]),
+            self.drawn + len(events),
+            self.whole,
+            self.weights,
+        )
+
     def with_rows(self, rows: Sequence[NDArray[np.intp]], *, inside: bool) -> Bunches:
         """Further rows, which no toy takes."""
         if not rows:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lanner._util.machine import memory_budget
+from lanner._util.text import shown
 from lanner._util.values import as_number
 from lanner.errors import InputError, SeparationWarning
 from lanner.events import Sample, Scaling, match_columns
@@ -19,7 +20,7 @@ from lanner.model.kernel import GaussianKernel, pairwise_width
 from lanner.model.ratio import LearnedRatio, settings_of_ratio
 from lanner.model.single_fit import fit_single, warn_unless_converged
 from lanner.model.weightings import DATA, REFERENCE, Weightings
-from lanner.settings import FitSettings, spelled_out
+from lanner.settings import EXPECTED, PENALTY, FitSettings, spelled_out
 from lanner.typing import Array
 
 # Below these, t says nothing: a fitted ratio has about as many parameters as there are events.
@@ -196,10 +197,10 @@ def fit_ratio(
 def check_expected(expected: Any) -> float:
     """The number of data events that the reference predicts, or an error that says what to give."""
     number = as_number(expected, "expected")
-    if not 0 < number < np.inf:
+    if not EXPECTED.least <= number <= EXPECTED.most:
         raise InputError(
-            f"expected={expected!r}: the number of data events that the reference predicts must be positive and "
-            "finite; use expected=None to test the shape alone"
+            f"expected={shown(expected)}: the number of data events that the reference predicts must be positive and "
+            f"finite, from {EXPECTED.least:g} to {EXPECTED.most:g}; use expected=None to test the shape alone"
         )
     return number
 
@@ -208,8 +209,11 @@ def _penalties(penalty: float | Sequence[float]) -> tuple[float, ...]:
     """A penalty, or several that decrease."""
     several = isinstance(penalty, Sequence | np.ndarray) and not isinstance(penalty, str) and np.ndim(penalty) == 1
     penalties = tuple(as_number(p, "penalty") for p in (penalty if several else [penalty]))  # type: ignore[union-attr]
-    if not penalties or not all(np.isfinite(p) and p > 0 for p in penalties):
-        raise InputError(f"penalty={penalty!r}: it must be a positive number, such as 1e-6, or several")
+    if not penalties or not all(PENALTY.least <= p <= PENALTY.most for p in penalties):
+        raise InputError(
+            f"penalty={shown(penalty)}: it must be a positive number, such as 1e-6, or several, from "
+            f"{PENALTY.least:g} to {PENALTY.most:g}"
+        )
     if any(later >= earlier for earlier, later in pairwise(penalties)):
         raise InputError(f"penalty={penalty!r}: a sequence of penalties must decrease")
     return penalties

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ Bins = int | Sequence[float] | Array | None
 BINS = 30
 CENTRAL = 0.995  # of the events lie between the first and the last edge, the rest in under- and overflow
 LEAST = 5  # reference events in a bin
+_LARGEST = 0.25 * float(np.finfo(np.float64).max)
 MAX_UNIT_BINS = 50  # an integer with more values than this gets bins of several units
 
 
@@ -57,11 +59,17 @@ def choose_edges(
     # An open end that would be narrower than a bin is no tail: a variable that starts at 0 is shown from 0.
     margin = (high - low) / number
     first, last = float(min(reference.min(), data.min())), float(max(reference.max(), data.max()))
-    low, high = (first if low - first < margin else low), (np.nextafter(last, np.inf) if last - high < margin else high)
+    low, high = (
+        (first if low - first < margin else low),
+        (math.nextafter(last, math.inf) if last - high < margin else high),
+    )
+    # From the smallest double to the largest is no number: such events go to the open ends.
+    low, high = (float(np.clip(end, -_LARGEST, _LARGEST)) for end in (low, high))
     if not low < high:  # nearly all events share one value: bins around it
         reach = max(abs(low), 1.0) * 0.5
         low, high = low - reach, high + reach
-    edges = np.linspace(low, high, number + 1)
+    # Of values that double precision hardly tells apart there are fewer edges.
+    edges = np.unique(np.linspace(low, high, number + 1))
     return edges if bins is not None else _joined(edges, np.histogram(reference, edges)[0], least)
 
 

@@ -24,8 +24,10 @@ from lanner.report.learned import Learned
 from lanner.report.maps import RatioMap, map_2d, most_telling_pair
 from lanner.report.profiles import RatioProfile, make_profile
 from lanner.report.region import Region, find_region
+from lanner.report.variables import columns_to_show, is_complete, with_values
 from lanner.run.result import SearchResult
 from lanner.run.toy_store import sample_digest
+from lanner.settings import spelled_out
 from lanner.typing import Array
 
 _STREAM = 0x5105  # keeps the random rows of the null band apart from the toys' own seeds
@@ -97,6 +99,9 @@ class Characterisation:
                 raise InputError("a map needs two variables, and there is only one: give another with extra_reference=")
             return self.maps[0]
         self._check(x, y)
+        for name in (x, y):
+            if not is_complete(self.reference, self.data, name):
+                raise InputError(f"the variable {name!r} is NaN in some events: choose another for a map")
         return map_2d(self.learned, self.reference, self.data, (x, y), bins)
 
     def top_events(self, k: int = 20) -> TopEvents:
@@ -114,7 +119,8 @@ class Characterisation:
             "importance": [asdict(i) for i in self.importance],
             "region": region,
             "top_events": [
-                {"row": int(row), "log_ratio": float(f)} | {"variables": dict(zip(self.top.names, v, strict=True))}
+                {"row": int(row), "log_ratio": float(f)}
+                | {"variables": dict(zip(self.top.names, map(_or_none, v), strict=True))}
                 for row, f, v in zip(self.top.rows, self.top.log_ratio, self.top.values.tolist(), strict=True)
             ],
             "beyond_the_reference": [] if self.beyond is None else self.beyond.rows.tolist(),
@@ -138,6 +144,7 @@ class Characterisation:
             )
 
 
+@spelled_out
 def characterise(
     result: SearchResult,
     reference: Any,
@@ -162,7 +169,7 @@ def characterise(
         The samples given to the search, all their events in the same order.
     extra_reference, extra_data : mapping of columns or data frame, optional
         Further variables that the fit did not use (high-level features, say), row by row. A column that the fit used
-        is taken from the samples instead.
+        is taken from the samples instead. A variable is shown without the events in which it is NaN.
     variables : iterable of str, optional
         Which variables to look at; by default all.
     bins : int or mapping of str to (int or sequence of float), optional
@@ -205,12 +212,15 @@ def characterise(
     }
     if (extra["reference"] is None) != (extra["data"] is None):
         raise InputError("one sample has extra variables, the other none: give both extra_reference and extra_data")
-    of_reference, of_data = (_columns(sample, extra[label], label, variables) for label, sample in samples.items())
+    of_reference, of_data = (
+        columns_to_show(sample, extra[label], label, variables) for label, sample in samples.items()
+    )
     different = set(of_reference) ^ set(of_data)
     if different:
         raise InputError(
             f"only one of the two samples has {_quoted(different)}: give the same extra variables for both"
         )
+    of_reference, of_data = with_values(of_reference, of_data)
     learned = Learned.evaluate(
         result.ratio,
         samples["reference"],
@@ -231,7 +241,9 @@ def characterise(
         for name, values in of_reference.items()
     }
     ranked = rank_importance(found.values())
-    pair = most_telling_pair(learned, of_reference, of_data, [i.name for i in ranked])
+    # A selection or a map of variables that some events lack would be one of other events.
+    complete = [name for name in of_reference if is_complete(of_reference, of_data, name)]
+    pair = most_telling_pair(learned, of_reference, of_data, [i.name for i in ranked if i.name in complete])
     return Characterisation(
         learned=learned,
         profiles=tuple(found[i.name] for i in ranked),
@@ -239,7 +251,7 @@ def characterise(
         maps=() if pair is None else (map_2d(learned, of_reference, of_data, pair),),
         top=_top(learned.log_ratio_data, of_data, _LISTED, data_rows),
         data_rows=data_rows,
-        region=find_region(learned, of_reference, of_data),
+        region=find_region(learned, *({name: of[name] for name in complete} for of in (of_reference, of_data))),
         reference=of_reference,
         data=of_data,
         beyond=_beyond(result, learned.log_ratio_data, of_data, data_rows),
@@ -266,27 +278,6 @@ def _samples_of(result: SearchResult, reference: Any, data: Any) -> dict[str, Sa
     return samples
 
 
-def _columns(sample: Sample, extra: Any, label: str, variables: Iterable[str] | None) -> dict[str, Array]:
-    """The variables to look at, by name: the fit's first, then the extra ones."""
-    columns: dict[str, Array] = dict(zip(sample.names, sample.features.T, strict=True))
-    if extra is not None:
-        what = f"the extra variables of the {label}"
-        more = Sample.of(extra, label=what)
-        if len(more) != len(sample):
-            raise InputError(f"{what} have {len(more)} rows for {len(sample)} events: give one row per event")
-        columns |= {n: v for n, v in zip(more.names, more.features.T, strict=True) if n not in columns}
-    if variables is None:
-        return columns
-    wanted = [variables] if isinstance(variables, str) else list(dict.fromkeys(variables))
-    missing = [name for name in wanted if name not in columns]
-    if missing or not wanted:
-        raise InputError(
-            f"variables={wanted}: no variable {with_nearest(missing, columns) or 'is named'}; "
-            f"choose from {_quoted(columns)}"
-        )
-    return {name: columns[name] for name in wanted}
-
-
 def _top(log_ratio: Array, data: Mapping[str, Array], k: int, places: NDArray[np.intp] | None) -> TopEvents:
     return _events(np.argsort(-log_ratio, kind="stable")[: max(k, 0)], log_ratio, data, places)
 
@@ -306,6 +297,11 @@ def _events(
 ) -> TopEvents:
     values = np.stack([data[name][rows] for name in data], axis=1)
     return TopEvents(tuple(data), rows if places is None else places[rows], log_ratio[rows], values)
+
+
+def _or_none(value: float) -> float | None:
+    """A number as JSON has it: NaN is none."""
+    return value if np.isfinite(value) else None
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -46,6 +46,7 @@ class RatioProfile:
     null_ratios: Array | None  # (bins, toys): the learned ratio of null toys
     null_events: int  # reference events on which they were evaluated
     own_ratio: Array  # the learned ratio on those same events, for a fair comparison
+    without: tuple[int, int] = (0, 0)  # events of the reference and of the data that have no value and are not shown
 
     @property
     def edges(self) -> Array:
@@ -90,9 +91,10 @@ class RatioProfile:
         }
         if self.band is not None:
             arrays |= {f"null_{q:g}": row for q, row in zip(BAND, self.band, strict=True)}
-        return {"name": self.name, "fitted": self.fitted, "edges": self.edges.tolist()} | {
-            name: [float(x) if np.isfinite(x) else None for x in values] for name, values in arrays.items()
-        }
+        head = {"name": self.name, "fitted": self.fitted, "edges": self.edges.tolist()}
+        if any(self.without):
+            head["without_value"] = dict(zip(("reference", "data"), self.without, strict=True))
+        return head | {name: [float(x) if np.isfinite(x) else None for x in values] for name, values in arrays.items()}
 
 
 def ratio_against(
@@ -154,18 +156,23 @@ def make_profile(
     learned: Learned, values_reference: Array, values_data: Array, *, name: str, fitted: bool, bins: Bins = None
 ) -> RatioProfile:
     """The profile along one variable of a ratio that is evaluated already."""
-    edges = choose_edges(values_reference, values_data, bins, name=name)
-    own, null = learned.binned(bin_numbers(values_reference, edges), len(edges) + 1)
-    share = learned.share
+    known, known_data = np.isfinite(values_reference), np.isfinite(values_data)
+    values, values_data = values_reference[known], values_data[known_data]
+    edges = choose_edges(values, values_data, bins, name=name)
+    places = np.full(len(known), len(edges) + 1)  # one more bin for events without a value, which is not kept
+    places[known] = bin_numbers(values, edges)
+    own, null = learned.binned(places, len(edges) + 2)
+    share = learned.share[known]
     return RatioProfile(
         name=name,
         fitted=fitted,
-        reference=histogram([values_reference], [edges], [name], share),
-        reweighted=histogram([values_reference], [edges], [name], share * learned.ratio_reference),
+        reference=histogram([values], [edges], [name], share),
+        reweighted=histogram([values], [edges], [name], share * learned.ratio_reference[known]),
         data=histogram([values_data], [edges], [name]),
-        null_ratios=null,
-        null_events=len(learned.rows),
-        own_ratio=own,
+        null_ratios=None if null is None else null[:-1],
+        null_events=int(np.count_nonzero(known[learned.rows])),
+        own_ratio=own[:-1],
+        without=(int(np.count_nonzero(~known)), int(np.count_nonzero(~known_data))),
     )
 
 

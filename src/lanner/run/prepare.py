@@ -73,9 +73,13 @@ def prepare(
     memory: float | str | None = None,
     device: str = "cpu",
     generator: EventGenerator | None = None,
+    uncertain: bool = False,
     progress: Progress | None = None,
 ) -> Job:
-    """Check samples and settings, and plan. In the place of data there may be a signal, of which toys are made."""
+    """Check samples and settings, and plan. In the place of data there may be a signal, of which toys are made.
+
+    Where the reference is `uncertain` the number of data events need not be near that expected.
+    """
     number = None if expected is None else check_expected(expected)
     arrays_on(device)
     reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
@@ -92,7 +96,8 @@ def prepare(
         check_sizes(plans[0], reference, data)
     if data is not None:
         check_constant(reference, data)
-        check_count(plans[0], len(data))
+        if not uncertain:
+            check_count(plans[0], len(data))
     return Job(Recipe(plans, reference, data if signal is None else signal, generator, device), budget)
 
 

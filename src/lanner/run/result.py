@@ -13,6 +13,7 @@ from lanner.inference.sequential import Stopping
 from lanner.inference.significance import EmpiricalP, z_of_log_p
 from lanner.inference.terms import OutOfReach
 from lanner.model.ratio import LearnedRatio
+from lanner.run.uncertain import Nuisance
 from lanner.typing import Array
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ class SearchResult:
         Data events that lie beyond the reference, at the width where they are most surprising; None of a permutation.
     looks : tuple of int
         Numbers of toys of earlier results on the same data in the same folder, where they were fewer.
+    nuisances : tuple of Nuisance
+        What was found of each systematic uncertainty; none where the reference was taken as exact.
 
     Examples
     --------
@@ -173,6 +176,7 @@ class SearchResult:
     spread: Spread | None = None
     out_of_reach: OutOfReach | None = None
     looks: tuple[int, ...] = ()
+    nuisances: tuple[Nuisance, ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +24,10 @@ from lanner.run.prepare import prepare
 from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyMaker
 from lanner.run.toy_store import array_digest
+from lanner.run.uncertain import digest_of, nuisances_of, with_uncertainties
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
+from lanner.uncertainties.effects import Nuisances
 
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 
@@ -39,6 +41,7 @@ def search(
     toys: int | str = AUTO,
     until_z: float | None = None,
     p_precision: float = 0.3,
+    uncertainties: Sequence[Any] = (),
     generator: EventGenerator | None = None,
     output: PathLike | None = None,
     memory: float | str | None = None,
@@ -72,6 +75,9 @@ def search(
         well known that the data are less remarkable; `toys` is then the most there may be.
     p_precision : float, default 0.3
         The relative precision of the p-value with `until_z`.
+    uncertainties : sequence, optional
+        Systematic uncertainties of the reference, each a variation with a nuisance parameter that is fitted to the data
+        and to every toy. Default: none, the reference is taken as exact.
     generator : callable, optional
         A function (n, rng) that returns n events of the reference model, for null="generator".
     output : path_like, optional
@@ -125,11 +131,15 @@ def search(
             memory=memory,
             device=device,
             generator=generator,
+            uncertain=bool(uncertainties),
             progress=told,
         )
         recipe = job.recipe
-        # Toys depend on the data only where those are relabelled.
-        relabelled = recipe.data if job.plans[0].null == "permutation" else None
+        if uncertainties:
+            begin(told, "fitting the uncertainties to the data")
+            recipe = with_uncertainties(recipe, Nuisances(tuple(uncertainties)))
+        # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
+        relabelled = recipe.data if job.plans[0].null == "permutation" or recipe.varied is not None else None
         events = [recipe.reference.features, recipe.reference.weights]
         most = checked("toys", toys)
         most = None if most == AUTO else most
@@ -141,7 +151,8 @@ def search(
             maker = ToyMaker.of(
                 workers,
                 folder=None if output is None else Path(output) / "toys",
-                events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features])),
+                events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features]))
+                + digest_of(recipe.varied),
                 toys=number,
             )
             evaluation = Evaluation(workers.prepared, fit.combination)
@@ -156,7 +167,13 @@ def search(
         looks = looks_before(Path(output), job.plans, result)
         if stopping is None:  # a p-value that is valid whenever toys stop is not a look
             record_look(Path(output), job.plans, result)
-    return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start, looks=looks)
+    return replace(
+        result,
+        warnings=tuple(said),
+        seconds=time.perf_counter() - start,
+        looks=looks,
+        nuisances=nuisances_of(recipe.varied),
+    )
 
 
 def _say_what_is_missing(z: float, precision: float, toys: int) -> None:

@@ -104,7 +104,7 @@ def usable(nuisances: Nuisances, plan: Plan) -> Nuisances:
 def _check_ratio(plan: Plan, recipe: Recipe, varied: VariedPlan) -> None:
     """Warn where hit-or-miss at the fitted nuisances leaves too few events for toys."""
     at_nu = varied.reference(plan, recipe.reference)
-    left = float(np.count_nonzero(at_nu.accepted))
+    left = float(np.count_nonzero(at_nu.accepted | at_nu.heavy))
     predicted = plan.expected * (1.0 if plan.fixed is not None else at_nu.growth)
     if left < MIN_RATIO * predicted:
         warnings.warn(

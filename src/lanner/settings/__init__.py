@@ -7,15 +7,17 @@ the command line, the keys of a configuration file and the documented parameters
 To add a setting: a field of `FitSettings` and of `FitKeywords`, and the line of code that obeys it.
 """
 
-from lanner.settings.fit import MAX_RANK, TOLERANCE, FitKeywords, FitSettings
-from lanner.settings.run import DECLARED, FIT_KEYWORDS, FIT_ONLY, RunSettings, check_known, checked
+from lanner.settings.fit import MAX_RANK, PENALTY, TOLERANCE, FitKeywords, FitSettings
+from lanner.settings.run import DECLARED, EXPECTED, FIT_KEYWORDS, FIT_ONLY, RunSettings, check_known, checked
 from lanner.settings.spelling import spelled_out
 
 __all__ = [
     "DECLARED",
+    "EXPECTED",
     "FIT_KEYWORDS",
     "FIT_ONLY",
     "MAX_RANK",
+    "PENALTY",
     "TOLERANCE",
     "FitKeywords",
     "FitSettings",

@@ -17,6 +17,10 @@ MAX_RANK = {"score": 1000, "likelihood-ratio": 4000}
 TOLERANCE = {"single": 1e-3, "double": 1e-7, "falkon": 1e-3}
 
 
+# Beyond these, powers of the eigenvalues are no doubles any more; nobody means such numbers.
+PENALTY = Number(least=1e-30, most=1e30, such_as="1e-6")
+
+
 @dataclass(frozen=True, kw_only=True)
 class FitSettings:
     """How every fit of a run is made, a toy's or the data's. None: chosen from the reference.
@@ -53,7 +57,7 @@ class FitSettings:
     )
     penalty: float | None = setting(
         None,
-        Number(above=0, such_as="1e-6"),
+        PENALTY,
         "Weight of the regularisation.",
         "several; of the likelihood ratio one, with a width the smallest stable one",
     )

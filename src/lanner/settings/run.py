@@ -11,6 +11,8 @@ from lanner._util.values import Choice, Declared, Flag, Names, Number, Numbers, 
 from lanner.errors import UnknownSettingError
 from lanner.settings.fit import FitKeywords, FitSettings
 
+EXPECTED = Number(least=1e-6, most=1e15, words=("observed",), such_as="20000")  # nobody means others
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(FitSettings):
@@ -23,7 +25,7 @@ class RunSettings(FitSettings):
     signal: tuple[str, ...] | None = setting(None, Names(path=True), "Signal sample to inject.")
     output: str | None = setting(None, Text("DIR"), "Folder for all that is written.")
     features: tuple[str, ...] | None = setting(
-        None, Names(), "Columns or formulas to test.", "all numeric columns of the reference"
+        None, Names(some=True), "Columns or formulas to test.", "all numeric columns of the reference"
     )
     weight: str | None = setting(None, Text("COLUMN"), "Column of event weights in the reference.")
     where: str | None = setting(None, Text("EXPR"), 'Selection for all samples, such as "mll > 100 and pt1 > 20".')
@@ -39,7 +41,7 @@ class RunSettings(FitSettings):
     drop_nan: bool = setting(False, Flag(), "Drop rows with missing values instead of refusing them.")
     expected: float | str | None = setting(
         None,
-        Number(above=0, words=("observed",), such_as="20000"),
+        EXPECTED,
         "Data events that the reference predicts; 'observed' tests the shape alone.",
     )
     toys: int | str = setting(
@@ -65,7 +67,7 @@ class RunSettings(FitSettings):
     )
     experiments: int = setting(100, Number(whole=True, least=1), "Toy data sets per signal and strength.", "100")
     tests: tuple[str, ...] | None = setting(
-        None, Names(), "Tests to compare; --list names them.", "all but the slow ones"
+        None, Names(some=True), "Tests to compare; --list names them.", "all but the slow ones"
     )
     hidden: tuple[int, ...] | None = setting(
         None, Numbers(whole=True, least=1), "Network: units of each hidden layer.", "4"

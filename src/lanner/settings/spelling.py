@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar, get_type_hints
 
+from lanner._util.out_of_memory import plain_memory_errors
 from lanner._util.text import nearest_hint
 from lanner.errors import UnknownSettingError
 from lanner.settings.fit import FitKeywords, FitSettings
-from lanner.settings.run import DECLARED, FIT_KEYWORDS
+from lanner.settings.run import DECLARED, FIT_KEYWORDS, checked
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HERE = "<the settings of a fit>"  # where a docstring has them
@@ -38,7 +39,10 @@ def spelled_out(function: F) -> F:
         for name in keywords:
             if name not in known:
                 raise UnknownSettingError(f"{function.__name__} has no argument {name!r}{nearest_hint(name, known)}")
-        return function(*args, **keywords)
+        if isinstance(keywords.get("output"), str):
+            checked("output", keywords["output"])  # without a name it would be the folder that one happens to be in
+        with plain_memory_errors():
+            return function(*args, **keywords)
 
     called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     if called.__doc__ is not None:

@@ -1,9 +1,10 @@
 """The reference at some values of the nuisance parameters, and what a toy's own fit of them needs of it.
 
 Toys are made at the values nu^ that fit the data best. Their data are drawn from the reference in proportion to
-v = w r(x; nu^), by hit-or-miss: an event is accepted with the chance v / (largest v), once for all toys. A toy takes a
-random part of the reference, of which the accepted events are its data and none is its reference; so both follow what
-they should, and share no event.
+v = w r(x; nu^), by hit-or-miss: an event is accepted with the chance v / c, once for all toys. A toy takes a random
+part of the reference, of which the accepted events are its data and none is its reference; so both follow what they
+should, and share no event. The few events with v above c would waste the others: they are heavy, and a toy takes a
+number of them, each in proportion to its v, one by one.
 
 Each toy then has an auxiliary measurement a ~ Normal(nu^, 1) and a fit of nu of its own. For that it needs sums over
 its data of the slopes d and curvatures e of log r, and over its reference of v times powers of these, all at nu^: the
@@ -23,7 +24,8 @@ from lanner.errors import InputError
 from lanner.typing import Array
 from lanner.uncertainties.effects import Effects, Nuisances
 
-_LARGEST = 20.0  # the largest v over its mean: beyond, hit-or-miss would leave next to nothing
+_HEAVY = 0.02  # the share of the events that are taken one by one
+_LARGEST = 100.0  # the largest v over its mean: beyond, single events would rule
 _FEW = 5  # nuisances, up to which third powers of several together are taken
 _STEPS = 12
 _GOAL = 1e-8
@@ -40,6 +42,7 @@ class VariedReference:
     slopes: Array  # (events, nuisances)
     curvatures: Array
     accepted: NDArray[np.bool_]
+    bound: float  # c
 
     @classmethod
     def at(
@@ -48,15 +51,26 @@ class VariedReference:
         """With the effects of the nuisances on the events, and random numbers for hit-or-miss."""
         log_r, slopes, curvatures = effects.at(nu)
         varied = weights * np.exp(log_r)
-        largest = float(varied.max())
+        bound, largest = float(np.quantile(varied, 1 - _HEAVY)), float(varied.max())
         if not np.isfinite(largest) or largest > _LARGEST * float(varied.mean()):
             raise InputError(
                 f"at the nuisance parameters that fit the data best ({_in_words(nuisances, nu)}) the largest weight of "
                 f"a reference event is {largest / float(varied.mean()):.3g} times the mean: no toys can be drawn from "
                 "such a reference; check the variations, or use a reference of more even weights"
             )
-        accepted = rng.random(len(varied)) < varied / largest
-        return cls(nuisances, nu, weights, varied, slopes, curvatures, accepted)
+        accepted = rng.random(len(varied)) < varied / bound
+        return cls(nuisances, nu, weights, varied, slopes, curvatures, accepted, bound)
+
+    @property
+    def heavy(self) -> NDArray[np.bool_]:
+        """Events that are taken one by one."""
+        return self.varied > self.bound
+
+    @property
+    def efficiency(self) -> float:
+        """The share of the other events that is accepted."""
+        light = self.varied[~self.heavy]
+        return float(light.mean() / self.bound)
 
     @property
     def growth(self) -> float:

@@ -1,10 +1,14 @@
 """What is particular to CSV and text files."""
 
+import gzip
+import tracemalloc
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from lanner.errors import ColumnWarning
 from lanner.events.io import read_sample
 from lanner.events.io.csv import _delimiter
 from tests.events.io.files import refused
@@ -60,9 +64,37 @@ def test_csv_text_among_numbers_is_shown_with_its_line(tmp_path):
     refused(text(tmp_path, "a\ntrue\nfalse\nmaybe\n"), "'maybe'", "line 4", "a condition is needed")
 
 
+def test_csv_numbers_with_thousands_separators_are_not_lost_without_a_word(tmp_path):
+    path = text(tmp_path, 'a,b\n1,"1,234"\n2,"5,678"\n')
+    with pytest.warns(ColumnWarning, match="'b' holds text, such as '1,234'"):
+        assert read_sample(path).sample.names == ("a",)
+    refused(path, "column 'b'", "'1,234'", features=["a", "b"])
+
+
 def test_csv_lines_of_another_length_are_shown(tmp_path):
     refused(text(tmp_path, "a,b\n1,2\n3\n"), "1 values in line 3", "2 columns")
     refused(text(tmp_path, "a,b\n1,2\n3,4,5\n"), "3 values in line 3", "2 columns")
+    refused(text(tmp_path, "a,b\x0b\n1,2\n3\n"), "('a', 'b')")  # on one line, whatever is in a name
+    refused(text(tmp_path, "a,b\x0bc\n1,2\n3\n"), r"('a', 'b\x0bc')")
+    for sign in (";", "\t"):
+        refused(text(tmp_path, f"a{sign}b\n1\n2\n"), repr(sign), "first row is not divided so")
+        assert read_sample(text(tmp_path, f'"a{sign}b"\n1\n2\n')).sample.names == (f"a{sign}b",)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+@pytest.mark.parametrize("where", [0, 1, 300])
+def test_csv_a_line_without_an_end_is_refused_within_the_memory_budget(tmp_path, name, where):
+    lines = [b"a,b\n", *[b"1,2\n"] * 400]
+    lines[where] = b"0" * 30_000_000 + b",2\n"
+    content = b"".join(lines)
+    path = text(tmp_path, gzip.compress(content, 1) if name.endswith("gz") else content, name)
+    del content, lines
+    tracemalloc.start()
+    try:
+        refused(path, "a line of more than 1048576 characters", f"line {where + 1}", memory="16 MB")
+        assert tracemalloc.get_traced_memory()[1] < 16e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_csv_needs_a_header(tmp_path):

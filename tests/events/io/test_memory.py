@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from lanner.errors import InputError
+from lanner.errors import ColumnWarning, InputError
 from lanner.events import Sample
 from lanner.events.io import columns_of, read_sample
 from lanner.events.io.memory import WEIGHTS, table_of
@@ -40,7 +40,8 @@ def test_a_sample_keeps_its_weights_through_a_selection():
 def test_text_among_numbers_in_memory_is_named():
     with pytest.raises(InputError, match="such as 'b'"):
         read_sample({"a": np.array([1.0, "b"], dtype=object)})
-    assert read_sample({"a": [1.0], "name": ["b"]}).sample.names == ("a",)
+    with pytest.warns(ColumnWarning, match="'name' holds .*, such as 'b'"):
+        assert read_sample({"a": [1.0], "name": ["b"]}).sample.names == ("a",)
 
 
 def test_jagged_columns_in_memory_are_refused():

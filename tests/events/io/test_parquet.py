@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lanner.errors import ColumnWarning
 from lanner.events.io import read_sample
 from lanner.events.io.parquet import as_numpy
 from tests.events.io.files import (
@@ -43,7 +45,8 @@ def test_parquet_other_types_are_named(tmp_path):
         }
     )
     pq.write_table(table, tmp_path / "t.parquet")
-    assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
+    with pytest.warns(ColumnWarning, match=r"'text' holds text, such as 'x', 'list' is .*\[1.0\], 'price' .*'1.5'"):
+        assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
     refused(tmp_path / "t.parquet", "column 'list'", "jagged", features=["list"])
     refused(tmp_path / "t.parquet", "column 'text'", "holds text", features=["text"])
     for name in ("price", "point", "kind", "when"):
@@ -78,3 +81,34 @@ def test_arrow_conditions_are_bool(values, data):
     found = as_numpy(pa.array(values, pa.bool_())[start:])
     assert found.dtype == np.bool_
     assert found.tolist() == values[start:]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        b"{",
+        b"null",
+        b"5",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"index_columns": 5}',
+        b'{"index_columns": "a"}',
+        b'{"columns": 5}',
+    ],
+)
+def test_parquet_a_note_of_pandas_that_cannot_be_read_is_no_harm(tmp_path, note):
+    table = pa.table({"a": [1.0, 2.0], "__index_level_0__": [0, 1]}).replace_schema_metadata({b"pandas": note})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
+
+
+def test_parquet_a_column_may_be_called_index(tmp_path):
+    pq.write_table(pa.table({"index": [1.0, 2.0]}), tmp_path / "t.parquet")
+    assert read_sample(tmp_path / "t.parquet").sample.names == ("index",)
+
+
+def test_parquet_an_index_with_a_name_is_not_left_out_without_a_word(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0], "mass": [3.0, 4.0]}).set_index("mass").to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(ColumnWarning, match="'mass' was the index of a data frame, such as 3.0"):
+        assert read_sample(tmp_path / "t.parquet").sample.names == ("a",)
+    assert read_sample(tmp_path / "t.parquet", features="mass").sample.features.ravel().tolist() == [3, 4]

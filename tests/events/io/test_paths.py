@@ -1,5 +1,6 @@
 """From paths and patterns to files, and what is said about those that are not there."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 
@@ -114,3 +115,24 @@ def test_a_fault_while_a_file_is_open_is_not_the_files(tmp_path):
     (file,) = files_of(tmp_path / "a.csv", "data")
     with pytest.raises(ZeroDivisionError), file.open():
         raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("name", ["t.csv", "*.csv"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path, name):
+    os.mkfifo(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=r"data .*t\.csv is a pipe, not a file"):
+        read_sample(f"{tmp_path}/{name}", label="data")
+
+
+def test_a_device_in_the_place_of_a_file_is_refused_at_once(tmp_path):
+    (tmp_path / "t.csv").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"t\.csv is a device, not a file"):
+        read_sample(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("a\0b.csv", "NUL"), ("a\ud800.csv", "Unicode"), ("\udcff/*.csv", "Unicode")]
+)
+def test_names_that_no_file_can_have_are_refused(name, why):
+    with pytest.raises(InputError, match=why):
+        read_sample(name)

@@ -10,7 +10,7 @@ import uproot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lanner.errors import InputError
+from lanner.errors import ColumnWarning, InputError
 from lanner.events.io import columns_of, read_sample
 from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.root import _edges
@@ -66,7 +66,8 @@ def test_what_is_not_one_number_per_event_is_refused_by_name(make, branch, tmp_p
 
 @kinds
 def test_by_default_only_plain_numbers_are_features(make, tmp_path):
-    events = read_sample(make(tmp_path / "a.root"))
+    with pytest.warns(ColumnWarning, match=r"'jets' is jagged.*, such as \[1.0\]"):
+        events = read_sample(make(tmp_path / "a.root"))
     assert set(events.sample.names) - {"njets"} == {"pt", "n", "ok", "single"}
     assert "'jets' is jagged" in events.description
 

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from lanner.report.characterise import characterise
 from lanner.report.plots.profile import figure_of_profile, plot_distributions, plot_ratio
 from lanner.report.plots.style import new_axes
-from tests.report.showcase import the_findings
+from tests.report.showcase import the_case, the_findings
 
 
 def test_points_off_the_axis_are_pointed_at() -> None:
@@ -35,3 +36,17 @@ def test_whole_numbers_have_a_tick_each_and_counts_a_legend() -> None:
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["reference", "reference × learned ratio", "data"]
+
+
+def test_numbers_of_runs_and_events_get_a_few_ticks(rng: np.random.Generator) -> None:
+    case = the_case()
+    extra = [{"event": rng.integers(1, 10**9, n).astype(float)} for n in (8000, 425)]
+    found = characterise(case.result, case.reference, case.data, extra_reference=extra[0], extra_data=extra[1])
+    ticks = plot_ratio(found.profile("event")).get_xticks()
+    assert 2 <= len(ticks) <= 12
+    assert all(float(tick).is_integer() for tick in ticks)
+
+
+def test_the_axis_says_how_many_events_lack_the_variable() -> None:
+    profile = replace(the_findings().profile("energy"), without=(3, 4))
+    assert plot_ratio(profile).get_xlabel() == "energy  (not used in the fit, without 7 events that lack it)"

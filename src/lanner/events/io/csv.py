@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
-from lanner._util.text import joined
+from lanner._util.text import first_line, joined, listed
 from lanner.errors import InputError
 from lanner.events.columns import as_names
+from lanner.events.io.csv_quotes import QuotesWatched
 from lanner.events.io.parquet import as_numpy
 from lanner.events.io.table import Chunk, Table, refuse_inside
 
@@ -23,6 +25,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.
 _CONDITION = re.compile(r"true|false", re.IGNORECASE)
 _MISSING = ("", " ", "nan", "-nan", "NaN", "-NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None")
 _PEEKED = 200  # lines that tell numbers from text
+_LONGEST = 2**20  # characters of a line: so many hold tens of thousands of columns, and no column of numbers is longer
+_TOGETHER = 2**23  # characters of the lines that are looked at together
 
 
 @dataclass(frozen=True)
@@ -49,15 +53,36 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     yield Table(str(path), layout.names, problem, partial(_chunks, path, layout), hidden=frozenset({""}))
 
 
-def _opened(path: Path) -> TextIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def _binary(path: Path) -> IO[bytes]:
+    opened: Any = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # noqa: SIM115 (the reader closes it)
+    return opened  # type: ignore[no-any-return]
+
+
+def _lines(path: Path) -> Generator[str, None, None]:
+    """Yield the lines; refuse one that is too long, of which a small compressed file may hold more than memory does."""
+    with TextIOWrapper(_binary(path), encoding="utf-8-sig", newline="") as stream:
+        number = 0
+        while line := stream.readline(_LONGEST + 1):
+            number += 1
+            if len(line) > _LONGEST:
+                raise _too_long(path, number)
+            yield line
+
+
+def _too_long(path: Path, line: int) -> InputError:
+    return InputError(
+        f"{path} has a line of more than {_LONGEST} characters, line {line}: give each event a line of its own, and "
+        f"check that the lines end as those of a text file do"
+    )
 
 
 def _layout(path: Path) -> _Layout:
-    with _opened(path) as stream:
-        lines = list(islice(stream, _PEEKED))
+    lines: list[str] = []
+    with closing(_lines(path)) as source:
+        for line in islice(source, _PEEKED):
+            lines.append(line)
+            if sum(map(len, lines)) > _TOGETHER:
+                break
     blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     if blank == len(lines):
         raise InputError(f"{path} is empty: a header line with the names of the columns is needed")
@@ -70,6 +95,12 @@ def _layout(path: Path) -> _Layout:
             f"add a header line, such as '{delimiter.join(f'x{i}' for i in range(min(3, len(names))))}'"
         )
     names = list(as_names(names, str(path)))
+    cut = next((sign for sign in ";\t" if len(names) == 1 and sign in header.replace(f'"{names[0]}"', "")), None)
+    if cut is not None:
+        raise InputError(
+            f"{path} names columns with {cut!r} between them, but its first row is not divided so: give each line one "
+            f"value per column, or put quotes around a name with {cut!r} in it"
+        )
     rows = [row for row in csv.reader(body, delimiter=delimiter) if len(row) == len(names)]
     kinds = {name: _kind([row[j].strip() for row in rows]) for j, name in enumerate(names)}
     return _Layout(tuple(names), delimiter, blank + 1, kinds)
@@ -97,9 +128,19 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
     import pyarrow.csv as pa_csv
 
     types = {"number": pa.float64(), "condition": pa.bool_()}
-    zipped = path.suffix.lower() == ".gz"
+    watched = QuotesWatched(_binary(path), layout.delimiter, layout.skipped, 4 * _LONGEST)  # bytes of its characters
+
+    def check_lines() -> None:
+        if watched.at_fault is not None and watched.too_long:
+            raise _too_long(path, watched.at_fault)
+        if watched.at_fault is not None:
+            raise InputError(
+                f"{path} has quotes in line {watched.at_fault} that do not match, so that the lines after it would be "
+                f"lost: close them in the same line, or leave them out"
+            )
+
     try:
-        with pa.input_stream(str(path), compression="gzip" if zipped else None) as stream:
+        with pa.PythonFile(watched, mode="r") as stream:
             batches = pa_csv.open_csv(
                 stream,
                 read_options=pa_csv.ReadOptions(
@@ -115,23 +156,26 @@ def _chunks(path: Path, layout: _Layout, names: Sequence[str], size: int) -> Ite
                 ),
             )
             for batch in batches:
+                check_lines()
                 yield {name: as_numpy(batch.column(name)) for name in names}
+            check_lines()
     except pa.ArrowInvalid as error:
+        check_lines()
         raise InputError(_why(path, layout, names, error)) from error
 
 
 def _why(path: Path, layout: _Layout, names: Sequence[str], error: Exception) -> str:
     """Find the line and the column that pyarrow did not take, with the plain parser."""
     patterns: dict[str, Any] = {"number": _NUMBER, "condition": _CONDITION}
-    with _opened(path) as stream:
-        reader = csv.reader(stream, delimiter=layout.delimiter)
+    with closing(_lines(path)) as source:
+        reader = csv.reader(source, delimiter=layout.delimiter)
         for row in reader:
             if reader.line_num <= layout.skipped or not row:
                 continue
             if len(row) != len(layout.names):
                 return (
                     f"{path} has {len(row)} values in line {reader.line_num}, but {len(layout.names)} columns "
-                    f"({joined(layout.names)}): give each line one value per column, divided by {layout.delimiter!r}"
+                    f"({listed(layout.names)}): give each line one value per column, divided by {layout.delimiter!r}"
                 )
             for name, value in zip(layout.names, row, strict=True):
                 plain = value.strip()
@@ -140,4 +184,4 @@ def _why(path: Path, layout: _Layout, names: Sequence[str], error: Exception) ->
                         f"column {name!r} of {path} has {value!r:.60} in line {reader.line_num}, but a "
                         f"{layout.kinds[name]} is needed: correct it, or leave the column out of the features"
                     )
-    return f"{path} cannot be read as CSV ({error}): check that every line has one value per column"
+    return f"{path} cannot be read as CSV ({first_line(error)}): check that every line has one value per column"

@@ -1,4 +1,7 @@
-"""HDF5 files: a dataset per column at the root or in a group, or one compound dataset, read in slices."""
+"""HDF5 files: a dataset per column at the root or in a group, or one compound dataset, read in slices.
+
+Only what lies in the file itself is read: see `hdf5_storage`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 from lanner._util.text import listed, with_nearest
 from lanner.errors import InputError
 from lanner.events.columns import array_problem, as_names
+from lanner.events.io.hdf5_storage import Elsewhere, check_stored, member_of
 from lanner.events.io.table import Chunk, Table, by_columns, table_by_rows
 from lanner.events.sample import default_names
 
@@ -22,8 +26,12 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
 
     with h5py.File(path, "r") as file:
         node = _descend(_find(file, path, inside), path)
-        make = _group if _is_group(node) else _compound if node.dtype.names else _array
-        yield make(node, _what(path, node))
+        what = _what(path, node)
+        if _is_group(node):
+            yield _group(node, what)
+            return
+        check_stored(node, what)
+        yield _compound(node, what) if node.dtype.names else _array(node, what)
 
 
 def _what(path: Path, node: Any) -> str:
@@ -36,13 +44,19 @@ def _is_group(member: Any) -> bool:
 
 
 def _is_column(member: Any) -> bool:
+    if isinstance(member, Elsewhere):
+        return True
     return not _is_group(member) and member.ndim == 1 and member.dtype.names is None
 
 
 def _members(group: Any) -> dict[str, Any]:
     """Return the groups and datasets of a group, without links that lead nowhere."""
-    found = ((str(name), group.get(name)) for name in group)
-    return {name: member for name, member in found if _is_group(member) or hasattr(member, "ndim")}
+    found = ((str(name), member_of(group, name)) for name in group)
+    return {
+        name: member
+        for name, member in found
+        if _is_group(member) or isinstance(member, Elsewhere) or hasattr(member, "ndim")
+    }
 
 
 def _find(file: Any, path: Path, inside: str | None) -> Any:
@@ -55,11 +69,14 @@ def _find(file: Any, path: Path, inside: str | None) -> Any:
                 f"{with_nearest([part], members)}; choose from {listed(members) or 'nothing'}"
             )
         node = members[part]
+        if isinstance(node, Elsewhere):
+            check_stored(node, f"{path}:{inside}")
     return node
 
 
 def _descend(node: Any, path: Path) -> Any:
     """Go down from a group without columns into what alone is in it."""
+    passed = [node]
     while _is_group(node):
         members = _members(node)
         if "pandas_type" in node.attrs:
@@ -74,6 +91,12 @@ def _descend(node: Any, path: Path) -> Any:
                 f"there are {listed(members) or 'none'}"
             )
         node = next(iter(members.values()))
+        if node in passed:
+            raise InputError(
+                f"{_what(path, passed[0])} holds no columns: the only group in {node.name} is a link back to it; name "
+                f"a group or dataset with events, or give another file"
+            )
+        passed.append(node)
     return node
 
 
@@ -90,12 +113,17 @@ def _group(group: Any, what: str) -> Table:
     datasets = {name: member for name, member in _members(group).items() if not _is_group(member)}
 
     def problem(name: str) -> str | None:
+        # An error and no reason to leave the column out: it is missed, whether it was named or not.
+        check_stored(datasets[name], f"column {name!r} of {what}")
         return array_problem(datasets[name].dtype, datasets[name].shape or ())
 
     def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
         return by_columns(datasets.__getitem__, names, size, what)
 
-    return Table(what, as_names(datasets, what), problem, chunks)
+    def first(name: str) -> Any:
+        return datasets[name][0] if datasets[name].shape else datasets[name][()]
+
+    return Table(what, as_names(datasets, what), problem, chunks, first=first)
 
 
 def _compound(dataset: Any, what: str) -> Table:

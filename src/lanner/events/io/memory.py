@@ -40,4 +40,4 @@ def table_of(source: Any, weights: Any, label: str) -> Table:
     def chunks(chosen: Sequence[str], size: int) -> Iterator[Chunk]:
         return by_columns(arrays.__getitem__, chosen, size, label)
 
-    return Table(label, names, problem, chunks, named=keys is not None)
+    return Table(label, names, problem, chunks, named=keys is not None, first=lambda name: arrays[name][0])

@@ -18,6 +18,8 @@ from lanner.events.io.memory import table_of
 from lanner.events.io.table import SHARE, Chunk, Table, by_columns, refuse_inside, table_by_rows
 from lanner.events.sample import default_names
 
+_SMALL = 2**20  # bytes of an array that is read for the sake of an example
+
 
 @contextmanager
 def open_table(path: Path, inside: str | None) -> Iterator[Table]:
@@ -84,7 +86,12 @@ def _archive(archive: Any, path: Path, inside: str | None) -> Table:
             )
         return by_columns(archive.__getitem__, chosen, size, str(path))
 
-    return Table(str(path), as_names(headers, str(path)), problem, chunks)
+    def first(name: str) -> Any:
+        shape, dtype = headers[name]
+        small = np.prod(shape, dtype=float) * dtype.itemsize <= _SMALL
+        return archive[name][0] if small else dtype
+
+    return Table(str(path), as_names(headers, str(path)), problem, chunks, first=first)
 
 
 def _table_in(archive: Any, path: Path, name: str) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.events.columns import as_names
-from lanner.events.io.table import Chunk, Table, refuse_inside, rows_per_chunk
+from lanner.events.io.table import COUNTED, Chunk, Table, refuse_inside, rows_per_chunk
 
 
 @contextmanager
@@ -31,14 +31,13 @@ def open_table(path: Path, inside: str | None, groups: Sequence[int] | None = No
             for batch in file.iter_batches(batch_size=rows, columns=list(names), row_groups=groups):
                 yield {name: as_numpy(batch.column(name)) for name in names}
 
-        index = (schema.pandas_metadata or {}).get("index_columns", ())
-        hidden = frozenset(name for name in index if isinstance(name, str))
         yield Table(
             str(path),
             as_names(schema.names, str(path)),
             lambda name: type_problem(schema.field(name).type),
             chunks,
-            hidden=hidden,
+            hidden=_index(schema),
+            first=lambda name: next(file.iter_batches(batch_size=1, columns=[name])).column(name)[0].as_py(),
         )
 
 
@@ -50,6 +49,15 @@ def rows_of_groups(path: Path) -> list[int]:
     with pa.OSFile(str(path)) as stream:
         found = pq.read_metadata(stream)
         return [found.row_group(i).num_rows for i in range(found.num_row_groups)]
+
+
+def _index(schema: Any) -> frozenset[str]:
+    """Return the columns that were the index of a data frame; a note about them that cannot be read is no harm."""
+    found: Any = None
+    with suppress(Exception):  # anybody can write anything into it
+        found = schema.pandas_metadata["index_columns"]
+    named = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    return frozenset([*named, *filter(COUNTED.fullmatch, schema.names)])
 
 
 def type_problem(kind: Any) -> str | None:

@@ -15,7 +15,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lanner._util.text import joined, listed, with_nearest
+from lanner._util.regular import check_regular
+from lanner._util.text import joined, listed, shown, with_nearest
+from lanner._util.values import check_text
 from lanner.errors import InputError
 from lanner.events.io.table import Table, guarded, reading
 
@@ -96,25 +98,30 @@ def _texts(source: Any) -> list[str]:
 
 
 def _expand(text: str, label: str) -> list[File]:
+    check_text(text, label)
     if "://" in text:
-        raise InputError(f"{label}: {text!r} is not on this machine: download it first and give its path")
+        raise InputError(f"{label}: {shown(text)} is not on this machine: download it first and give its path")
     match = _SPLIT.fullmatch(text)
     if match is None:
         raise InputError(
-            f"{label}: the name {text!r} does not end like a format that can be read ({', '.join(FORMATS)}); "
+            f"{label}: the name {shown(text)} does not end like a format that can be read ({', '.join(FORMATS)}); "
             f"a tree or group comes after a colon, as in 'muons.root:events'"
         )
     path, inside = os.path.expanduser(match["path"]), match["inside"] or None
     if os.path.exists(text):  # a name with a colon of its own
         path, inside = text, None
     suffix = _suffix(path)
-    if os.path.isfile(path):
-        return [File(Path(path), inside, suffix)]
     if os.path.isdir(path):
         raise InputError(f"{label}: {path} is a folder: name the files in it, for example '{path}/*{suffix}'")
+    if os.path.exists(path):
+        check_regular(path, label)
+        return [File(Path(path), inside, suffix)]
     found = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
     if not found:
         raise InputError(_missing(path, label))
+    for name in found:
+        check_text(name, label)
+        check_regular(name, label)
     return [File(Path(name), inside, _suffix(name)) for name in found]
 
 

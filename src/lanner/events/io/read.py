@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 
 from lanner._util.machine import memory_budget
 from lanner._util.text import count, joined
-from lanner.errors import InputError
+from lanner.errors import ColumnWarning, InputError
 from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
 from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.memory import WEIGHTS, table_of
 from lanner.events.io.paths import File, describe, files_of, names_files
-from lanner.events.io.request import check_same, make_request, with_names
+from lanner.events.io.request import Request, check_same, make_request, with_names
 from lanner.events.io.table import SHARE, Table
 from lanner.events.sample import Sample
+from lanner.settings import spelled_out
 from lanner.typing import Array
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +69,7 @@ class Events:
     rows: NDArray[np.intp] | None = None
 
 
+@spelled_out
 def read_sample(
     source: Any,
     *,
@@ -160,6 +160,13 @@ def read_sample(
                 column = weight if beside is None else WEIGHTS
                 request = make_request(table, features=chosen, weight=column, where=where, extra=further, what=what)
                 builder = SampleBuilder(request, drop_nan, budget, f"{label} {describe(source)}" if in_files else what)
+                if request.left_out:
+                    warnings.warn(
+                        f"{what}: left out of the features, because they are no numbers: {_left_out(request)}. Name "
+                        f"the columns you mean with features=[...], or write these as plain numbers",
+                        ColumnWarning,
+                        stacklevel=3,  # whoever called, past `spelled_out`
+                    )
             else:
                 check_same(table, builder.request, what)
             for chunk in table.chunks(builder.request.needed, budget // SHARE):
@@ -217,7 +224,9 @@ def _description(source: Any, builder: SampleBuilder) -> str:
     if builder.dropped:
         text += f", {builder.dropped} dropped for NaN"
     if request.left_out:
-        left_out = joined([f"{name!r} {why}" for name, why in request.left_out.items()])
-        _log.info("%s: left out of the features, %s", builder.what, left_out)
-        text += f", left out of the features: {left_out}"
+        text += f", left out of the features: {_left_out(request)}"
     return text
+
+
+def _left_out(request: Request) -> str:
+    return joined([f"{name!r} {why}" for name, why in request.left_out.items()])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.text import listed, with_nearest
+from lanner._util.text import LISTED, listed, with_nearest
 from lanner.errors import InputError
 from lanner.events.columns import as_float, check_known
 from lanner.events.expressions import Expression
@@ -104,7 +104,12 @@ def make_request(
         weights = (Variable.of(weight, known, what, "weight"),)
     left_out: Mapping[str, str] = {}
     if features is None:
-        numbers, left_out = table.usable()
+        numbers, others = table.usable()
+        # Examples of those that a message has room for: a file may have hundreds of lists, and each is read for it.
+        left_out = {
+            name: why + (table.example(name) if i < LISTED and "such as" not in why else "")
+            for i, (name, why) in enumerate(others.items())
+        }
         chosen = tuple(Variable(name, name) for name in numbers if name != weight)
         if not chosen:
             raise InputError(f"{what} has no columns of numbers to be features, only {listed(table.names) or 'none'}")

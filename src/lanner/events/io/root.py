@@ -43,7 +43,10 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
                 arrays = {name: fields[name].array(entry_start=start, entry_stop=stop, library="np") for name in names}
                 yield {name: _flat(array, name, what) for name, array in arrays.items()}
 
-        yield Table(what, as_names(fields, what), problem, chunks)
+        def first(name: str) -> Any:
+            return fields[name].array(entry_stop=1, library="ak").to_list()[0]
+
+        yield Table(what, as_names(fields, what), problem, chunks, first=first)
 
 
 def _tree_name(file: Any, path: Path, inside: str | None) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.text import first_line, shown
 from lanner.errors import InputError, LannerError, MemoryBudgetError
 from lanner.events.columns import array_problem, common_length
 
 Chunk = Mapping[str, NDArray[Any]]
 
 SHARE = 16  # a chunk may take this part of the budget: decompressed, converted and selected, it exists several times
+COUNTED = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name
 _FEWEST = 256  # rows of a chunk, however small the budget: below, the bookkeeping takes all the time
 
 
@@ -33,13 +36,24 @@ class Table:
     problem: Callable[[str], str | None]  # why a column cannot be read as one number per event
     chunks: Callable[[Sequence[str], int], Iterator[Chunk]]
     named: bool = True  # False if the names were made up, x0, x1, ...
-    hidden: frozenset[str] = frozenset()  # columns that nobody means by "all": the row numbers of pandas
+    hidden: frozenset[str] = frozenset()  # columns that are not meant by "all": the index of pandas
+    first: Callable[[str], Any] | None = None  # the first value of a column that holds no numbers, where that is cheap
 
     def usable(self) -> tuple[dict[str, None], dict[str, str]]:
         """Return the columns of numbers, and the others with the reason."""
         problems = {name: self.problem(name) for name in self.names if name not in self.hidden}
+        for name in self.names:
+            if name in self.hidden and name not in ("", "index") and not COUNTED.fullmatch(name):
+                problems[name] = "was the index of a data frame"
         numbers = dict.fromkeys(name for name, problem in problems.items() if problem is None)
         return numbers, {name: problem for name, problem in problems.items() if problem is not None}
+
+    def example(self, name: str) -> str:
+        """Return the words ", such as 'x'" with the first value of a column, or nothing where it cannot be shown."""
+        with suppress(Exception):  # an example is a courtesy: what is wrong with a file is said where it is needed
+            if self.first is not None:
+                return f", such as {shown(self.first(name), 60)}"
+        return ""
 
     def renamed(self, names: Sequence[str]) -> Table:
         """Return the same table under other names."""
@@ -87,7 +101,10 @@ def table_by_rows(
             columns = {name: table[name] if records else table[:, names.index(name)] for name in chosen}
             yield {name: np.array(column) for name, column in columns.items()}  # copies, or the rows would stay whole
 
-    return Table(what, names, problem, chunks, named=named, hidden=hidden)
+    def first(name: str) -> Any:
+        return read([name], slice(0, 1))[name][0]
+
+    return Table(what, names, problem, chunks, named=named, hidden=hidden, first=first if records else None)
 
 
 def rows_per_chunk(size: int, columns: int) -> int:
@@ -111,11 +128,12 @@ def reading(path: Path, format: str) -> Iterator[None]:
     except LannerError:
         raise
     except MemoryError as error:
-        raise MemoryBudgetError(f"{path} needs more memory than there is ({error}): read fewer columns") from error
+        raise MemoryBudgetError(
+            f"{path} needs more memory than there is ({str(error) or 'none left'}): read fewer columns"
+        ) from error
     except Exception as error:
-        first = (str(error).strip().splitlines() or [""])[0][:300]
         raise InputError(
-            f"{path} cannot be read as {format} ({type(error).__name__}: {first}): check that the file is "
+            f"{path} cannot be read as {format} ({type(error).__name__}: {first_line(error)}): check that the file is "
             f"complete and that its suffix tells its format"
         ) from error
 

@@ -18,6 +18,7 @@ from lanner.report.plots.search import MAX_BARS, plot_importance, plot_map, plot
 from lanner.report.plots.style import hep_style, lay_out, visible
 from lanner.report.plots.svg import as_svg
 from lanner.report.plots.tuning import plot_tuning
+from lanner.report.profiles import RatioProfile
 from lanner.run.result import Combined, SearchResult
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _figures(
         if len(c.importance) > 1:
             yield "importance", _figure(plot_importance(c)), (), _importance_caption(c)
         for p in c.profiles[:MAX_PROFILES]:
-            yield "profile", figure_of_profile(p), (p.name,), _profile_caption(p.name, p.fitted)
+            yield "profile", figure_of_profile(p), (p.name,), _profile_caption(p)
         for m in c.maps:
             yield "map", _figure(plot_map(m)), m.names, _map_caption(m.names, m.data_outside, c)
     if isinstance(tuning, Tuning):
@@ -115,8 +116,11 @@ def _importance_caption(c: Characterisation) -> str:
     return f"How much of the discrepancy shows in each variable by itself, beside null toys.{star}{left_off}"
 
 
-def _profile_caption(name: str, fitted: bool) -> str:
-    return f"The learned ratio along {visible(name)}{'' if fitted else ', which the fit did not use'}."
+def _profile_caption(profile: RatioProfile) -> str:
+    reference, data = profile.without
+    lost = f" {reference} reference and {data} data events without a value are left out." if reference or data else ""
+    unused = "" if profile.fitted else ", which the fit did not use"
+    return f"The learned ratio along {visible(profile.name)}{unused}.{lost}"
 
 
 def _map_caption(names: tuple[str, str], outside: int, c: Characterisation) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.text import count
 from lanner.report.plots.style import (
     BAND_68,
     BAND_95,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _WIDE = 50.0  # ratio of the largest to the smallest expectation from which the counts go on a logarithmic axis
+_TICKS = 12  # at most, along whole numbers
 _TALL = 6.0  # learned ratio from which ratios do
 
 
@@ -159,7 +161,11 @@ def _flow(ax: Axes, profile: RatioProfile, drawn: Array) -> None:
 def _name_axis(ax: Axes, profile: RatioProfile) -> None:
     edges = profile.edges
     if np.all(edges % 1 == 0.5):  # bins of whole numbers: a tick for each, and none in the open ends
-        whole = np.arange(edges[0] + 0.5, edges[-1])
-        ax.set_xticks(whole[:: -(-len(whole) // 12)])
+        # Of many only some: an event number has a thousand million, and no array should hold them.
+        number = int(edges[-1] - edges[0])
+        ax.set_xticks(edges[0] + 0.5 + np.arange(0, number, -(-number // _TICKS)))
         ax.set_xticks([], minor=True)
-    ax.set_xlabel(as_label(profile.name) + ("" if profile.fitted else "  (not used in the fit)"))
+    notes = [] if profile.fitted else ["not used in the fit"]
+    if any(profile.without):
+        notes.append(f"without {count(sum(profile.without), 'event')} that lack it")
+    ax.set_xlabel(as_label(profile.name) + (f"  ({', '.join(notes)})" if notes else ""))

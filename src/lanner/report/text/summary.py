@@ -58,6 +58,7 @@ def _rows(result: SearchResult) -> Rows:
     fit = f"width {number(plan.width, 4)}, penalty {number(plan.penalty)}, {plan.centers} centres"
     return [
         ("combined statistic" if combined else "statistic", statistic(result)),
+        ("uncertainties", uncertainties(result)),
         *((e.name, e.line) for e in estimates(result)),
         *([] if result.spread is None else [("spread of Z", spread(result.spread))]),
         *([] if (reach := out_of_reach(result)) is None else [("out of reach", reach)]),
@@ -69,6 +70,13 @@ def _rows(result: SearchResult) -> Rows:
         *([("looks", earlier_looks(result))] if result.looks else []),
         *(("warning", text) for text in result.warnings),
     ]
+
+
+def uncertainties(result: SearchResult) -> str:
+    """Which systematic uncertainties are in the p-value, and where they were fitted."""
+    if not result.nuisances:
+        return "none: the reference is taken as exact"
+    return ", ".join(map(str, result.nuisances)) + " (in units of each, fitted to the data without a departure)"
 
 
 def statistic(result: SearchResult) -> str:

@@ -1,0 +1,89 @@
+"""Searches whose reference has uncertainties."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lanner
+from lanner.errors import InputError, NullWarning
+from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio
+
+RNG = np.random.default_rng(1)
+REFERENCE = RNG.exponential(size=(40_000, 1))
+SIZE = 0.1
+
+
+def scale(features: np.ndarray, nu: float) -> np.ndarray:
+    return np.asarray(features[:, 0] * (1 - np.exp(-nu * SIZE)) - nu * SIZE)
+
+
+BOTH = (KnownRatio("scale", scale), GlobalNormalisation("yield", SIZE))
+HOW: dict[str, Any] = {"expected": 500, "toys": 300, "seed": 2, "progress": False}
+
+
+def data_at(scale_nu: float, yield_nu: float) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    number = rng.poisson(500 * np.exp(SIZE * yield_nu))
+    return rng.exponential(np.exp(SIZE * scale_nu), size=(number, 1))
+
+
+def test_what_the_nuisances_explain_is_no_departure() -> None:
+    data = data_at(1.5, 1.5)
+    ignored = lanner.search(REFERENCE, data, **HOW)
+    found = lanner.search(REFERENCE, data, uncertainties=BOTH, **HOW)
+    assert ignored.p_value < 0.02
+    assert found.p_value > 0.05
+    assert [n.name for n in found.nuisances] == ["scale", "yield"]
+    for nuisance in found.nuisances:
+        assert nuisance.value == pytest.approx(1.3, abs=4 * nuisance.error)
+        assert 0.2 < nuisance.error < 0.6  # 500 events know each to half of 10 %
+    assert "scale +" in str(found)
+    assert "none: the reference is taken as exact" in str(ignored)
+
+
+def test_a_peak_is_found_beside_a_shift() -> None:
+    peak = np.full((25, 1), 3.0) + np.random.default_rng(3).normal(0, 0.03, (25, 1))
+    found = lanner.search(REFERENCE, np.vstack([data_at(1.0, 0.0), peak]), uncertainties=BOTH, **HOW)
+    assert found.p_value < 0.01
+
+
+def test_only_the_shape_leaves_normalisations_out() -> None:
+    how = HOW | {"expected": None}
+    with pytest.warns(NullWarning, match="the normalisation yield cannot matter"):
+        found = lanner.search(REFERENCE, data_at(1.0, 0.0)[:450], uncertainties=BOTH, **how)
+    assert [n.name for n in found.nuisances] == ["scale"]
+    assert found.p_value > 0.02
+    with pytest.warns(NullWarning, match="cannot matter"):
+        alone = lanner.search(REFERENCE, data_at(0.0, 0.0)[:450], uncertainties=BOTH[1:], **how)
+    plain = lanner.search(REFERENCE, data_at(0.0, 0.0)[:450], **how)
+    assert (alone.statistic, alone.p_value) == (plain.statistic, plain.p_value)
+
+
+def test_toys_are_kept_for_these_data_and_nuisances_alone(tmp_path: Any) -> None:
+    data = data_at(0.5, 0.0)
+    first = lanner.search(REFERENCE, data, uncertainties=BOTH, output=tmp_path, **HOW)
+    again = lanner.search(REFERENCE, data, uncertainties=BOTH, output=tmp_path, **HOW)
+    assert (first.statistic, first.p_value) == (again.statistic, again.p_value)
+    with pytest.raises(lanner.errors.StoreError):
+        lanner.search(REFERENCE, data, uncertainties=BOTH[:1], output=tmp_path, **HOW)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"null": "permutation"}, "relabels reference and data"),
+        ({"width": 0.3, "penalty": 1e-6}, "profiled by the score"),
+    ],
+)
+def test_where_they_cannot_be_they_are_refused(how: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        lanner.search(REFERENCE, data_at(0.0, 0.0), uncertainties=BOTH, **(HOW | how))
+
+
+def test_workers_find_the_same() -> None:
+    pytest.importorskip("distributed")
+    data, normalisation = data_at(0.5, 0.5), (GlobalNormalisation("yield", SIZE),)
+    here = lanner.search(REFERENCE, data, uncertainties=normalisation, **HOW)
+    there = lanner.search(REFERENCE, data, uncertainties=normalisation, executor=lanner.Dask(workers=1), **HOW)
+    assert (here.statistic, here.p_value) == (there.statistic, there.p_value)
