@@ -29,6 +29,7 @@ test-full: lint $(TORCH)
 # The record of numbers that tests/test_golden.py compares with: only where a change is meant to move them.
 golden: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.golden.record
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.run.pinned
 
 lint: $(READY)
 	$(BIN)/ruff check .

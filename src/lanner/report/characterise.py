@@ -22,8 +22,8 @@ from lanner.report.learned import Learned
 from lanner.report.maps import RatioMap, map_2d, most_telling_pair
 from lanner.report.profiles import RatioProfile, make_profile
 from lanner.report.region import Region, find_region
+from lanner.run.fingerprint import sample_digest
 from lanner.run.result import SearchResult
-from lanner.run.toy_store import sample_digest
 from lanner.typing import Array
 
 _STREAM = 0x5105  # keeps the random rows of the null band apart from the toys' own seeds

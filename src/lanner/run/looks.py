@@ -12,8 +12,8 @@ from pathlib import Path
 
 from lanner._util.files import write_atomically
 from lanner.inference.plan import Plan
+from lanner.run.fingerprint import fingerprint
 from lanner.run.result import SearchResult
-from lanner.run.toy_store import fingerprint
 
 _FOLDER = "looks"
 

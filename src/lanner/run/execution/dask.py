@@ -18,8 +18,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from lanner._util.machine import megabytes
-from lanner.errors import ClusterError, InputError, LannerError
+from lanner.errors import ClusterError, InputError
+from lanner.run.execution.delivery import check_workers, taken
 from lanner.run.execution.local import Preparable, Task, Told, Workers
+from lanner.run.fingerprint import Maker
 from lanner.run.toy_store import Batch
 from lanner.typing import Progress
 
@@ -198,8 +200,9 @@ def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int |
     """A bench in every worker that is there or joins later; its name."""
     from lanner.run.execution.dask_worker import Bench, prepare
 
+    check_workers(client)  # those who join later are known by what they deliver
     name = f"lanner-{uuid.uuid4().hex[:12]}"
-    client.register_plugin(Bench(name, recipe, memory, threads), name=name)
+    client.register_plugin(Bench(name, recipe, memory, threads, Maker.here()), name=name)
     try:
         # Those who are there begin with the features at once; what goes wrong is told by the toys.
         begun = [
@@ -291,10 +294,7 @@ class _DaskWorkers:
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
             raise _lost() from error
-        if isinstance(found, LannerError):
-            raise found
-        assert isinstance(found, Batch)
-        return found
+        return taken(found, lambda: ", ".join(self._client.who_has([future]).get(future.key, ["unknown"])))
 
 
 def _workers(client: Any) -> dict[str, Any]:
