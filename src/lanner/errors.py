@@ -37,6 +37,10 @@ class FileError(LannerError, OSError):
     """A file cannot be written; what was there before is safe."""
 
 
+class FolderError(InputError):
+    """The files of a folder do not belong together: one is missing, changed, or of another run."""
+
+
 class StoreError(LannerError):
     """The store of toys cannot be used as it is; toys that were stored are safe."""
 

@@ -140,6 +140,8 @@ class SearchResult:
         Data events that lie beyond the reference, at the width where they are most surprising; None of a permutation.
     looks : tuple of int
         Numbers of toys of earlier results on the same data in the same folder, where they were fewer.
+    numbers : tuple of (str, int)
+        Versions of the statistic and of the toys' scheme; numbers of different ones are not to be compared.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class SearchResult:
     >>> result.summary().splitlines()[0] == result.verdict()
     True
     >>> result.to_dict()["schema"]
-    'lanner.result/5'
+    'lanner.result/6'
     >>> result.plot().get_xlabel()
     'combined statistic −ln p'
     """
@@ -173,6 +175,7 @@ class SearchResult:
     spread: Spread | None = None
     out_of_reach: OutOfReach | None = None
     looks: tuple[int, ...] = ()
+    numbers: tuple[tuple[str, int], ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:
