@@ -53,6 +53,10 @@ class StoreWarning(LannerWarning):
     """Something in the store of toys had to be done again."""
 
 
+class ClusterWarning(LannerWarning):
+    """Samples cross a network for everybody to read."""
+
+
 class CountWarning(LannerWarning):
     """The number of data events contradicts the expected one by itself."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -152,3 +153,10 @@ def test_a_worker_of_other_code_begins_nothing(monkeypatch: pytest.MonkeyPatch) 
     found = dask_worker.batch("name", fives, 6, 3)
     assert (found.found, found.maker) == (None, Maker.here())
     assert recipe.budgets == []
+
+
+def test_a_worker_of_an_earlier_version_can_read_what_it_is_asked() -> None:
+    """Or it would die of it and be waited for, instead of being refused."""
+    sent = pickle.dumps(Bench("name", Recipe(), 1000, threads=1, maker=Maker.here()))
+    assert b"fingerprint" not in sent
+    assert b"delivery" not in sent

@@ -20,6 +20,7 @@ from typing import Any
 from lanner._util.machine import megabytes
 from lanner.errors import ClusterError, InputError
 from lanner.run.execution.delivery import check_workers, taken
+from lanner.run.execution.encryption import warn_if_open
 from lanner.run.execution.local import Preparable, Task, Told, Workers
 from lanner.run.fingerprint import Maker
 from lanner.run.toy_store import Batch
@@ -123,8 +124,10 @@ class Dask:
             connected: AbstractContextManager[Any] = local_cluster(number)
         else:
             connected = self._connected() if self.client is None else nullcontext(self.client)
-        with connected as client, _benches(client, recipe, budget, threads) as name:
-            yield _DaskWorkers(client, name, recipe.prepare(memory, progress))
+        with connected as client:
+            warn_if_open([client.scheduler.address, *_workers(client)])
+            with _benches(client, recipe, budget, threads) as name:
+                yield _DaskWorkers(client, name, recipe.prepare(memory, progress))
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:

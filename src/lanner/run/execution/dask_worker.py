@@ -36,7 +36,9 @@ class Bench(WorkerPlugin):
     def __init__(
         self, name: str, recipe: Preparable, memory: int | None, threads: int | None, maker: Maker | None = None
     ) -> None:
-        self.name, self._asked_of = name, maker  # the code of who asks for toys; None: any
+        self.name = name
+        # The code of who asks for toys; None: any. As a plain value, which any earlier version can be sent.
+        self._asked_of = None if maker is None else maker.to_dict()
         self._recipe, self._memory, self._threads = recipe, memory, threads
         self._prepared: Any = None
 
@@ -56,7 +58,7 @@ class Bench(WorkerPlugin):
     @property
     def is_ours(self) -> bool:
         """Whether the code here is that of who asks for toys: others might make other numbers."""
-        return self._asked_of in (None, Maker.here())
+        return self._asked_of in (None, Maker.here().to_dict())
 
     def teardown(self, worker: Worker) -> None:
         """Called when the search has ended: the features go."""
