@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,28 +31,34 @@ class Cluster:
         assert function() == Maker.here().to_dict()
         return self._said
 
+    def who_has(self, futures: list[Any]) -> dict[str, list[str]]:
+        return {future.key: ["tcp://w:3"] for future in futures}
+
 
 def test_toys_of_this_code_are_taken() -> None:
-    assert taken(Delivery("tcp://w:1", Maker.here(), BATCH), lambda: "") is BATCH
+    assert taken(Delivery("tcp://w:1", Maker.here(), BATCH), None, None) is BATCH
 
 
 def test_errors_that_are_meant_are_raised() -> None:
     with pytest.raises(InputError, match="why"):
-        taken(Delivery("tcp://w:1", Maker.here(), InputError("why")), lambda: "")
+        taken(Delivery("tcp://w:1", Maker.here(), InputError("why")), None, None)
 
 
 @pytest.mark.parametrize("change", [{"version": "0.0.1"}, {"statistic": 7}, {"scheme": 7}, {"source": "0123456789"}])
 def test_toys_of_other_code_are_refused_by_address_and_version(change: dict[str, Any]) -> None:
     other = replace(Maker.here(), **change)
     with pytest.raises(ClusterError, match=rf"worker tcp://w:1 runs Lanner {other.version} .*none were taken"):
-        taken(Delivery("tcp://w:1", other, BATCH), lambda: "")
+        taken(Delivery("tcp://w:1", other, BATCH), None, None)
     with pytest.raises(ClusterError, match=rf"worker tcp://w:2 runs Lanner {other.version}"):
         check_workers(Cluster(**{"tcp://w:1": Maker.here().to_dict(), "tcp://w:2": other.to_dict()}))
 
 
 def test_toys_without_a_word_about_their_code_are_refused() -> None:
+    future = SimpleNamespace(key="toys")
     with pytest.raises(ClusterError, match=r"worker tcp://w:3 runs no Lanner, or an older one"):
-        taken(BATCH, lambda: "tcp://w:3")
+        taken(BATCH, Cluster(), future)  # it has gone meanwhile
+    with pytest.raises(ClusterError, match=r"worker tcp://w:3 runs Lanner 0.0.1,"):
+        taken(BATCH, Cluster(**{"tcp://w:3": {"version": "0.0.1"}}), future)
 
 
 @pytest.mark.parametrize(

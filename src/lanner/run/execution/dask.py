@@ -297,7 +297,7 @@ class _DaskWorkers:
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
             raise _lost() from error
-        return taken(found, lambda: ", ".join(self._client.who_has([future]).get(future.key, ["unknown"])))
+        return taken(found, self._client, future)
 
 
 def _workers(client: Any) -> dict[str, Any]:

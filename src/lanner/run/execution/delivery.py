@@ -7,7 +7,7 @@ of it reaches a store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,11 @@ class Delivery:
     found: Batch | LannerError | None  # None: of other code than was asked for, and so not even begun
 
 
-def taken(delivered: Any, sender: Callable[[], str]) -> Batch:
-    """The toys of a delivery, if they are of this code; `sender` tells who sent what is no delivery at all."""
+def taken(delivered: Any, client: Any, future: Any) -> Batch:
+    """The toys of a delivery, if they are of this code."""
     if not isinstance(delivered, Delivery):  # of a version that did not say
-        raise refusal(sender(), {})
+        check_workers(client)
+        raise refusal(", ".join(client.who_has([future]).get(future.key, ["unknown"])), {})
     if delivered.maker != Maker.here() or delivered.found is None:
         raise refusal(delivered.address, delivered.maker.to_dict())
     if isinstance(delivered.found, LannerError):
