@@ -153,3 +153,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FileError, match=r"file/out cannot be made"):
         write(tmp_path / "file" / "out", a="1")
+
+
+def test_what_dead_runs_left_half_written_is_removed(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "deep"):
+        folder.mkdir(exist_ok=True)
+        (folder / ".a.lanner-0a_b1c2d").touch()
+    with written_together(tmp_path, "result") as writer:
+        writer.write("a", "1")
+        writer.write("deep/b", "2")
+    assert not list(tmp_path.rglob(".*"))

@@ -263,8 +263,12 @@ def test_what_killed_runs_left_half_written_is_removed_and_what_is_in_use_is_not
     others = tmp_path / ".batch-00000000.npz.swp"
     abandoned.touch()
     others.touch()
-    with files._partial(tmp_path / "batch-00000004.npz", marked=True) as partial:
+    (tmp_path / "batch-00000000.lock").touch()
+    store = open_store(tmp_path)
+    with files._partial(tmp_path / "batch-00000004.npz", marked=True) as partial, store.claim(4):
         open_store(tmp_path)
         assert partial.exists()
+        assert (tmp_path / "batch-00000004.lock").exists()
+    assert not list(tmp_path.glob("*.lock"))
     assert not abandoned.exists()
     assert others.exists()

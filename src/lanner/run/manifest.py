@@ -43,9 +43,11 @@ class FolderWriter:
 
     def write(self, name: str, content: bytes | str) -> Path:
         """Write a file whole or not at all; its path."""
-        content = content.encode() if isinstance(content, str) else content
+        content, path = content.encode() if isinstance(content, str) else content, self.folder / name
+        if path.parent not in {(self.folder / other).parent for other in self.digests}:
+            remove_abandoned(path.parent)
         self.digests[name] = digest_of(content)
-        return write_atomically(self.folder / name, content)
+        return write_atomically(path, content)
 
     def include(self, name: str) -> None:
         """Have the manifest name a file that was written otherwise."""
@@ -63,7 +65,6 @@ def written_together(folder: Path, kind: str, *, to: bool = False) -> Iterator[F
     except OSError as error:
         raise FileError(f"{folder} cannot be made: {error.strerror or error}") from error
     with _alone(folder):
-        remove_abandoned(folder)
         writer = FolderWriter(folder, dict(Manifest.read(folder, kind).files) if to else {}, _names_in(folder))
         yield writer
         plain = {"format": FORMAT, "kind": kind, "files": writer.digests}

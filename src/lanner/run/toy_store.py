@@ -67,6 +67,7 @@ class ToyStore:
         except OSError as error:
             raise StoreError(f"{folder} cannot be made: {error.strerror}; give a folder you may write to") from None
         remove_abandoned(folder)
+        self._remove_idle_locks()
         self.batch_size = self._open(batch_size)
 
     def _open(self, batch_size: int) -> int:
@@ -95,6 +96,15 @@ class ToyStore:
                 "use another folder, or the settings it was made for"
             )
         return size
+
+    def _remove_idle_locks(self) -> None:
+        """Remove lock files of runs that died: those that nobody holds."""
+        with suppress(OSError):
+            found = list(self.folder.glob("batch-*.lock"))
+            for path in found if found and has_locks(self.folder) else []:
+                lock = try_lock(path)
+                if lock is not None:
+                    release_lock(lock)
 
     def _describe(self, batch_size: int, *, keep: bool = True) -> None:
         about = {
