@@ -57,7 +57,7 @@ def test_options_in_the_documentation_exist(page: Path) -> None:
             assert option in known | {"--help"}, option
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/guarantees.md"])
 def test_modules_that_the_maps_name_exist(page: str) -> None:
     files = [f"/{path.relative_to(ROOT)}" for path in (*ROOT.glob("src/**/*.*"), *ROOT.glob("tests/**/*.*"))]
     for named in re.findall(r"`([\w./]+\.(?:py|pyi|json))`", (ROOT / page).read_text()):

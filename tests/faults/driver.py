@@ -164,15 +164,23 @@ def _run(order: dict[str, Any]) -> dict[str, Any]:
     return found | {"killed": os.WIFSIGNALED(status), "seconds": time.monotonic() - start}
 
 
-def main() -> None:
-    """Answer every line with a line, once all that jobs import is there."""
+def _warm_up(job: str) -> None:
+    """Import all that a job does, by doing it here."""
     where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=where) as folder, redirect_stdout(io.StringIO()):
-        for name, job in JOBS.items():
-            job(Path(folder) / name)
+        JOBS[job](Path(folder) / job)
     assert threading.active_count() == 1  # or a fork would lose the others
+
+
+def main() -> None:
+    """Answer every line with a line."""
+    warm: set[str] = set()
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(_run(json.loads(line))) + "\n")
+        order = json.loads(line)
+        if order["job"] not in warm:
+            _warm_up(order["job"])
+            warm.add(order["job"])
+        sys.stdout.write(json.dumps(_run(order)) + "\n")
         sys.stdout.flush()
 
 

@@ -129,8 +129,8 @@ def check_folder(folder: Path, data: Events) -> None:
     digest, name = data_of(folder)
     if digest not in (None, sample_digest(data.sample)):
         raise InputError(
-            f"{folder} holds the result of other data ({name}); use another "
-            "folder. To test several data sets with the same toys, use `lanner calibrate` and `lanner apply`"
+            f"{folder} holds the result of other data ({name}) in {RESULT}; use another folder, or remove that file if "
+            "it was copied here. For several data sets with the same toys, use `lanner calibrate` and `lanner apply`"
         )
     harm = harm_of(folder)
     if harm is not None:

@@ -244,7 +244,9 @@ def _read(folder: Path) -> Calibration:
     except InputError:
         raise
     except Exception as error:
-        raise FolderError(f"{folder} holds a damaged calibration ({type(error).__name__}: {error})") from error
+        raise FolderError(
+            f"{folder} holds a damaged calibration ({path.name}: {type(error).__name__}: {error})"
+        ) from error
     if sample_digest(reference) != found["reference"]:
         raise FolderError(f"{folder / _REFERENCE} is not the reference that the toys were drawn from")
     store = open_store(folder / "toys", plans, found["reference"])
