@@ -66,9 +66,9 @@ def state(folder: Path) -> dict[str, Any]:
 def check_whole(folder: Path) -> None:
     """The folder says of itself that it is whole, and its report agrees with its numbers."""
     for path in folder.rglob(NAME):
-        kind = json.loads(path.read_text())["kind"]
-        manifest = Manifest.read(path.parent, kind)
-        assert all(manifest.content(name) for name in manifest.files)
+        for kind in json.loads(path.read_text())["files"]:
+            manifest = Manifest.read(path.parent, kind)
+            assert all(manifest.content(name) for name in manifest.files)
     report = folder / "report.html"
     if report.exists():
         assert json.loads((folder / "result.json").read_text())["verdict"] in html.unescape(report.read_text())

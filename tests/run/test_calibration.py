@@ -92,3 +92,12 @@ def test_a_calibration_of_another_statistic_is_refused(kept: Path, monkeypatch: 
     monkeypatch.setattr("lanner.run.fingerprint.STATISTIC", 99)
     with pytest.raises(InputError, match=r"another version of the statistic .*calibrate again"):
         lanner.load_calibration(kept)
+
+
+def test_a_result_may_be_kept_in_the_folder_of_its_calibration(tmp_path: Path) -> None:
+    lanner.calibrate(R, output=tmp_path, **OPTIONS)  # type: ignore[arg-type]
+    result = lanner.apply(tmp_path, D)
+    result.save(tmp_path)
+    assert lanner.load_result(tmp_path).p_value == lanner.apply(tmp_path, D).p_value == result.p_value
+    lanner.calibrate(R, output=tmp_path, **(OPTIONS | {"toys": 60}))  # type: ignore[arg-type]
+    assert lanner.load_result(tmp_path).p_value == result.p_value

@@ -53,8 +53,8 @@ def test_a_run_that_dies_between_two_files_leaves_a_folder_that_says_so(tmp_path
         (lambda f: (f / NAME).write_text("{"), r"manifest.json is damaged"),
         (lambda f: (f / NAME).write_text("[]"), r"manifest.json is damaged"),
         (lambda f: (f / NAME).write_text('{"format": "lanner.manifest/9"}'), r"manifest.json is of another version"),
-        (lambda f: edit(f, files={"a": "0"}), r"manifest.json was changed after it was written"),
-        (lambda f: edit(f, kind="calibration"), r"manifest.json was changed after it was written"),
+        (lambda f: edit(f, files={"result": {"a": "0"}}), r"manifest.json was changed after it was written"),
+        (lambda f: edit(f, digest="0"), r"manifest.json was changed after it was written"),
     ],
 )
 def test_every_harm_is_named(tmp_path: Path, harm: Any, message: str) -> None:
@@ -69,10 +69,15 @@ def edit(folder: Path, **changes: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
-def test_the_manifest_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_calibration_and_a_result_may_share_a_folder(tmp_path: Path) -> None:
     write(tmp_path, a="1")
-    with pytest.raises(FolderError, match="is that of a result, and not of a calibration"):
+    with pytest.raises(FolderError, match=r"manifest.json names no calibration"):
         Manifest.read(tmp_path, "calibration")
+    with written_together(tmp_path, "calibration") as writer:
+        writer.write("b", "2")
+    write(tmp_path, a="3")
+    assert contents(tmp_path) == {"a": b"3"}
+    assert Manifest.read(tmp_path, "calibration").content("b") == b"2"
 
 
 def test_a_file_that_no_manifest_names_is_not_read(tmp_path: Path) -> None:
@@ -96,6 +101,9 @@ def test_files_can_be_added_and_those_of_the_last_run_removed(tmp_path: Path) ->
         assert not (tmp_path / "report").exists()
         assert (tmp_path / "mine").exists()
         writer.remove("mine", others=True)
+        (tmp_path / "report").mkdir()
+        with pytest.raises(FileError, match=r"report cannot be removed"):
+            writer.remove("report")
     assert not (tmp_path / "mine").exists()
 
 

@@ -39,7 +39,10 @@ class FolderWriter:
     def remove(self, name: str, *, others: bool = False) -> None:
         """Remove a file of the last run, which would not fit; with `others`, whoever wrote it."""
         if others or name in self.before:
-            (self.folder / name).unlink(missing_ok=True)
+            try:
+                (self.folder / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise FileError(f"{self.folder / name} cannot be removed: {error.strerror or error}") from error
 
     def write(self, name: str, content: bytes | str) -> Path:
         """Write a file whole or not at all; its path."""
@@ -65,9 +68,11 @@ def written_together(folder: Path, kind: str, *, to: bool = False) -> Iterator[F
     except OSError as error:
         raise FileError(f"{folder} cannot be made: {error.strerror or error}") from error
     with _alone(folder):
-        writer = FolderWriter(folder, dict(Manifest.read(folder, kind).files) if to else {}, _names_in(folder))
+        named = Manifest.read(folder, kind).files if to else {}
+        writer = FolderWriter(folder, dict(named), tuple(_named_in(folder).get(kind, ())))
         yield writer
-        plain = {"format": FORMAT, "kind": kind, "files": writer.digests}
+        # A calibration's folder may hold a result as well, which stays what it was.
+        plain = {"format": FORMAT, "files": _named_in(folder) | {kind: writer.digests}}
         write_atomically(folder / NAME, json.dumps(plain | {"digest": _digest(plain)}, indent=1))
 
 
@@ -108,9 +113,9 @@ class Manifest:
                 raise FolderError(f"{path} is of another version ({plain['format']}, not {FORMAT})")
             if plain["digest"] != _digest(plain):
                 raise FolderError(f"{path} was changed after it was written")
-            if plain["kind"] != kind:
-                raise FolderError(f"{path} is that of a {plain['kind']}, and not of a {kind}")
-            return cls(folder, {str(name): str(digest) for name, digest in plain["files"].items()})
+            if kind not in plain["files"]:
+                raise FolderError(f"{path} names no {kind}: whoever wrote it did not come to its end")
+            return cls(folder, {str(name): str(digest) for name, digest in plain["files"][kind].items()})
         except FileNotFoundError:
             raise FolderError(f"{path} is missing: whoever wrote the {kind} did not come to its end") from None
         except FolderError:
@@ -159,12 +164,12 @@ def read_together(folder: Path, read: Callable[[], T]) -> T:
     return read()
 
 
-def _names_in(folder: Path) -> tuple[str, ...]:
-    """The files that a manifest names, be it whole or not."""
+def _named_in(folder: Path) -> dict[str, dict[str, str]]:
+    """The files that a manifest names, be it whole or not, by what they are of."""
     try:
-        return tuple(json.loads(read_bytes(folder / NAME))["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()
+        return {str(kind): dict(files) for kind, files in json.loads(read_bytes(folder / NAME))["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _digest(plain: dict[str, Any]) -> str:
