@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,7 +148,7 @@ class Fits:
 
     def run_on_workers(self, toys: int, workers: int) -> dict[str, Any]:
         """The same on single-threaded Dask workers; the features, which each of them builds, are timed apart."""
-        from lanner.run.execution.dask import local_cluster
+        from lanner.run.execution.dask_cluster import local_cluster
         from lanner.run.execution.dask_worker import prepare as prepare_worker
 
         # For this process; workers have what Dask gives a thread of this machine, one as well as two.
@@ -164,6 +165,13 @@ class Fits:
                 done = time.perf_counter()
                 found: dict[str, Any] = client.submit(_features_of_worker, name).result()
         return {"prepare": prepared - start, "fit": done - prepared, "passes": 0} | found
+
+
+def worker_cluster(workers: int) -> AbstractContextManager[Any]:
+    """A client of single-threaded Dask workers on this machine."""
+    from lanner.run.execution.dask_cluster import local_cluster
+
+    return local_cluster(workers)
 
 
 def _features(ladder: Ladder) -> dict[str, Any]:

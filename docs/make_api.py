@@ -20,7 +20,7 @@ PAGE = Path(__file__).with_name("api.md")
 
 # The public names in the order of the work. A name that is in no group comes last, so that none is forgotten.
 GROUPS = {
-    "Read": ("read_sample", "Sample", "Scaling", "write_example"),
+    "Read": ("read_sample", "spread", "Spread", "Sample", "Scaling", "write_example"),
     "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
     "Look": ("characterise", "write_report"),

@@ -7,6 +7,7 @@ from .comparison.table import Comparison
 from .comparison.tests.classifier import classifier_test
 from .events import Sample, Scaling
 from .events.io import read_sample
+from .events.spread import Spread, spread
 from .inference import WeightedChi2, analytic_null
 from .model.estimator import LogRatioClassifier
 from .model.fit import fit_ratio
@@ -37,6 +38,7 @@ __all__ = [
     "Sample",
     "Scaling",
     "SearchResult",
+    "Spread",
     "WeightedChi2",
     "analytic_null",
     "apply",
@@ -56,6 +58,7 @@ __all__ = [
     "reproduce",
     "save_result",
     "search",
+    "spread",
     "tune",
     "write_example",
     "write_report",

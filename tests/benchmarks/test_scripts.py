@@ -18,6 +18,7 @@ ONE = ("--processes", "1")
 # Of each script: its command line, what it needs that is not always installed, and the files that it writes.
 SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "bench_engine": (("--size", "smoke", "--write", "page.md"), (), ("page.md",)),
+    "bench_rows": (("--smoke", "--write", "page.md"), ("distributed",), ("page.md",)),
     "bench_search": (("--size", "smoke", "--write", "page.md"), (), ("page.md",)),
     "blind_spots": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
     "calibration_study": (("--smoke", "--output", "out", *ONE), (), ("out/calibration.png", "out/calibration.json")),

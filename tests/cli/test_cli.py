@@ -105,6 +105,22 @@ def test_workers_and_devices_find_the_same(files: Path, searched: Path, tmp_path
     assert "leave out one or the other" in done.output
 
 
+def test_a_reference_that_is_left_in_its_files_gives_the_same_answer(files: Path, tmp_path: Path) -> None:
+    arguments = ("--reference", files / "reference.parquet", "--data", files / "data.parquet", "--features", "x,y")
+    arguments += ("--expected", 400, "--toys", 90, "--seed", 3, "--json")  # type: ignore[assignment]
+    here, there = (run("search", *arguments, *how, "--output", tmp_path / f"{len(how)}") for how in ((), ("--spread",)))
+    assert there.exit_code == 0, there.output
+    found, truth = json.loads(there.stdout), json.loads(here.stdout)
+    assert found["p_value"] == truth["p_value"]
+    assert found["statistic"] == pytest.approx(truth["statistic"], rel=1e-5)
+    assert "left in its files" in (tmp_path / "1" / "report.html").read_text()
+    again = run("report", tmp_path / "1", "--output", tmp_path / "again.html")
+    assert again.exit_code == 0, again.output
+    refused = run("search", *arguments, "--spread", "--extra", "unused", "--output", tmp_path / "2")
+    assert refused.exit_code != 0
+    assert "leave out extra" in refused.output
+
+
 def test_report_and_inspect_open_a_finished_search(searched: Path, tmp_path: Path) -> None:
     done = run("report", searched, "--output", tmp_path / "r.html", "--title", "Again")
     assert done.exit_code == 0, done.output

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from lanner.inference.terms import (
-    BEYOND,
     GUMBEL,
     MOST_LISTED,
     CountTerm,
@@ -15,6 +14,7 @@ from lanner.inference.terms import (
     poisson_log_deficit,
     poisson_log_excess,
 )
+from lanner.model.residuals import BEYOND, Residuals, ResidualSums
 from lanner.model.weightings import Draw
 
 
@@ -86,7 +86,8 @@ def test_far_below_it_is_the_sum_of_its_terms_too(number: int, mean: float) -> N
 
 def reach(residuals: np.ndarray, weights: np.ndarray | None = None, expected: float = 200.0) -> ReachTerm:
     """Of single events: a thousand that follow the null, then the data."""
-    return ReachTerm.of(0.5, residuals, residuals[1000:], residuals[:1000], weights, expected)
+    null = ResidualSums.of(residuals[:1000], weights)
+    return ReachTerm.of(0.5, Residuals(residuals, residuals[1000:], null), expected)
 
 
 def test_the_moments_of_residuals_are_those_of_the_null_rows_and_one_event_out_of_reach(
@@ -128,7 +129,7 @@ def test_events_wholly_out_of_reach_are_counted() -> None:
 
 def test_sums_of_residuals_are_about_as_rare_as_they_say(rng: np.random.Generator) -> None:
     g = rng.beta(0.3, 2.0, 100_000)
-    term = ReachTerm.of(0.5, g, g[:0], g, None, 200.0)
+    term = ReachTerm.of(0.5, Residuals(g, g[:0], ResidualSums.of(g)), 200.0)
     sizes = rng.poisson(200.0, 4000)
     totals = np.array([g[rng.integers(len(g), size=n)].sum() for n in sizes])
     p = np.exp(term.log_p(totals))
@@ -154,7 +155,7 @@ def test_of_bunches_it_is_the_sum_over_the_events_of_all_of_their_rows(rng: np.r
     """What rows hold and what their events are like are told apart: the null is that of events."""
     g = rng.random(1000)
     by_row = np.append(g.reshape(100, 10).sum(axis=1), 7.5)  # bunches of ten, and the data as one
-    term = ReachTerm.of(0.5, by_row, np.full(15, 0.5), g, None, 200.0)
+    term = ReachTerm.of(0.5, Residuals(by_row, np.full(15, 0.5), ResidualSums.of(g)), 200.0)
     assert term.mean == pytest.approx((g.sum() + 1) / 1001)
     rows = np.array([3, 50])
     draws = [Draw(101, 100, some, np.empty(0, dtype=np.intp)) for some in (rows, np.array([100]))]

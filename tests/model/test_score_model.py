@@ -115,7 +115,7 @@ def test_pivots_among_the_data_have_no_part_in_their_own_windows(arrays: Arrays)
 
 
 def test_the_residual_of_a_pivot_is_what_the_others_leave_of_it() -> None:
-    found = model().residuals_of_pivots(BASIS.rank)
+    found = BASIS.residuals_of_pivots(BASIS.rank)
     for j in range(BASIS.rank):
         left = 1 - (without(j).features(BASIS.pivots[[j]]) ** 2).sum()
         assert found[j] == pytest.approx(left, abs=1e-8)
@@ -124,7 +124,7 @@ def test_the_residual_of_a_pivot_is_what_the_others_leave_of_it() -> None:
 def test_a_pivot_beyond_the_first_columns_is_judged_by_the_first_pivots() -> None:
     columns = 6
     first = Basis(BASIS.kernel, BASIS.pivots[:columns], BASIS.factor[:columns, :columns], 0.0)
-    found = model().residuals_of_pivots(columns)
+    found = BASIS.residuals_of_pivots(columns)
     for j in range(columns, BASIS.rank):
         assert found[j] == pytest.approx(1 - (first.features(BASIS.pivots[[j]]) ** 2).sum(), abs=1e-8)
 

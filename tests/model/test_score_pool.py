@@ -1,6 +1,6 @@
 """Toys and data as sums over bunches of events, against sums over every event in double precision."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from lanner.model.backend import NUMPY, Arrays
 from lanner.model.bunches import Bunches
 from lanner.model.kernel import GaussianKernel
 from lanner.model.nystrom import Basis, choose_pivots
+from lanner.model.residuals import BEYOND
 from lanner.model.score_pool import MAX_BATCH, ScorePool
 from lanner.model.splits import Splits
 from lanner.model.weightings import Draw
@@ -291,24 +292,30 @@ def test_pivots_that_are_reference_or_left_out_count_in_full(size: int) -> None:
 @SIZES
 def test_residuals_are_of_events_and_sums_of_them_of_rows(size: int) -> None:
     bunches = dealt(size)
-    pool, truth = make_pool(bunches), 1 - (PHI**2).sum(axis=1)
-    np.testing.assert_allclose(pool.residuals, truth[bunches.events], atol=1e-9)
+    found, truth = make_pool(bunches, others=DATA).residuals, 1 - (PHI**2).sum(axis=1)
     sums = [truth[bunches.events[a:b]].sum() for a, b in pairwise(bunches.starts)]
-    np.testing.assert_allclose(pool.residual_sums, sums, atol=1e-8)
-    assert pool.residual_sums[-1] == pytest.approx(truth[OF_DATA].sum())
+    np.testing.assert_allclose(found.by_row, sums, atol=1e-8)
+    np.testing.assert_allclose(found.of_data, truth[OF_DATA], atol=1e-9)
+    null = truth[:REFERENCE]
+    sums_of_null = (REFERENCE, null.sum(), (null**2).sum(), np.count_nonzero(null > BEYOND))
+    assert astuple(found.null) == pytest.approx(sums_of_null)
+
+
+def test_events_that_are_never_a_toys_data_are_not_of_the_null() -> None:
+    bunches = Bunches.single(REFERENCE, DATA)
+    found = make_pool(bunches, held_out=np.arange(100)).residuals.null
+    assert found.number == REFERENCE - 100
+    assert found.total == pytest.approx((1 - (PHI[100:REFERENCE] ** 2).sum(axis=1)).sum(), abs=1e-6)
 
 
 @pytest.mark.parametrize("bunches", [dealt(1), dealt(4), Bunches.single(REFERENCE, DATA)], ids=["1", "4", "single"])
 def test_the_residual_of_a_pivot_that_may_be_data_is_what_the_others_leave(bunches: Bunches) -> None:
     plain, found = (make_pool(bunches, pivots=p).residuals for p in (None, BASIS.chosen))
-    is_pivot = np.isin(bunches.events, BASIS.chosen)
-    is_pivot[bunches.total :] = False  # the same event in a row that toys do not take
-    np.testing.assert_allclose(plain[is_pivot], 0, atol=1e-12)
-    np.testing.assert_array_equal(found[~is_pivot], plain[~is_pivot])
-    for j, event in enumerate(BASIS.chosen):
-        left = 1 - (without(j).features(EVENTS[[event]]) ** 2).sum()
-        (place,) = np.flatnonzero(is_pivot & (bunches.events == event))
-        assert found[place] == pytest.approx(left, abs=1e-8)
+    left = np.array([1 - (without(j).features(EVENTS[[event]]) ** 2).sum() for j, event in enumerate(BASIS.chosen)])
+    truth = plain.by_row.copy()
+    np.add.at(truth, bunches.rows_of(BASIS.chosen), left)  # not in rows that toys do not take
+    np.testing.assert_allclose(found.by_row, truth, atol=1e-8)
+    assert found.null.total == pytest.approx(plain.null.total + left.sum(), abs=1e-8)
 
 
 @pytest.mark.parametrize("bunches", [dealt(1), dealt(4)], ids=["1", "4"])

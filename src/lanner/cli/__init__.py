@@ -136,7 +136,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
 
 
 @main.command()
-@flags("reference", "data", "expected", *SAMPLES, *FIT, "null", "toys", *UNTIL, *WORKERS)
+@flags("reference", "data", "expected", *SAMPLES, "spread", *FIT, "null", "toys", *UNTIL, *WORKERS)
 @flags("output", output="Where to write result.json, report.html and the toys.")
 @dry_run_flag
 @common_flags
@@ -153,29 +153,30 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.config import executor_chosen
-            from lanner.cli.jobs import Files, check_folder, expected_of, finish, read_like, read_reference
+            from lanner.cli.jobs import Files, check_folder, expected_of, finish, opened_reference, read_like
 
+            executor = executor_chosen(config)
             begin(told, "reading the reference")
-            reference = read_reference(config)
-            begin(told, "reading the data")
-            files = Files(reference, read_like(config, config.data, reference.sample.names, "data"))
-            check_folder(Path(config.output), files.data)
-            result = lanner.search(
-                files.reference.sample,
-                files.data.sample,
-                expected=expected_of(config),
-                toys=config.toys,
-                until_z=config.until_z,
-                p_precision=config.p_precision,
-                output=config.output,
-                memory=config.memory,
-                executor=executor_chosen(config),
-                device=config.device,
-                progress=told,
-                **config.fit_keywords(),
-            )
-            begin(told, "writing the report")
-            result, report = finish(result, config, files, Path(config.output))
+            with opened_reference(config, executor, told) as reference:
+                begin(told, "reading the data")
+                data = read_like(config, config.data, reference.sample.names, "data")
+                check_folder(Path(config.output), data)
+                result = lanner.search(
+                    reference.sample,
+                    data.sample,
+                    expected=expected_of(config),
+                    toys=config.toys,
+                    until_z=config.until_z,
+                    p_precision=config.p_precision,
+                    output=config.output,
+                    memory=config.memory,
+                    executor=executor,
+                    device=config.device,
+                    progress=told,
+                    **config.fit_keywords(),
+                )
+                begin(told, "writing the report")
+                result, report = finish(result, config, Files(reference, data), Path(config.output))
         click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
 
 

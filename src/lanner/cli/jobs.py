@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,15 @@ from typing import Any
 from lanner.cli.config import load_config, write_config
 from lanner.errors import InputError, StoreWarning
 from lanner.events.io import Events, read_sample
+from lanner.events.planning import PLANNING_EVENTS
+from lanner.events.spread import read_by, spread
 from lanner.inference.sequential import AUTO
 from lanner.report.characterise import Characterisation, characterise
 from lanner.report.page import write_report
 from lanner.run.calibration import CALIBRATION_TOYS, Calibration
 from lanner.run.dry_run import DryRun
 from lanner.run.dry_run import dry_run as estimated
+from lanner.run.execution.local import Executor, Local
 from lanner.run.fingerprint import sample_digest
 from lanner.run.manifest import NAME as MANIFEST
 from lanner.run.manifest import written_together
@@ -47,6 +52,33 @@ def read_reference(config: RunSettings) -> Events:
         label="reference",
         memory=config.memory,
     )
+
+
+@contextmanager
+def opened_reference(config: RunSettings, executor: Executor, progress: Progress | None) -> Iterator[Events]:
+    """The reference of a search: read, or left in its files for whoever computes."""
+    if not config.spread:
+        yield read_reference(config)
+        return
+    _refuse_beside_spread(config)
+    assert config.reference is not None
+    source = spread(
+        list(config.reference), features=_listed(config.features), where=config.where, drop_nan=config.drop_nan
+    )
+    with executor.rows() as mapper:
+        sample = read_by(source, mapper, progress)
+        words = f"{source.description}: {len(sample)} events"
+        if len(sample) > PLANNING_EVENTS:
+            words += f"; plots show {PLANNING_EVENTS} of them, taken at random"
+        yield Events(sample, {}, words, 0)
+
+
+def _refuse_beside_spread(config: RunSettings) -> None:
+    for name, value in (("weight", config.weight), ("extra", config.extra)):
+        if value:
+            raise InputError(
+                f"{name}: a reference that is left in its files has features alone; leave out {name}, or spread"
+            )
 
 
 def read_like(config: RunSettings, source: Any, names: tuple[str, ...], label: str) -> Events:
@@ -153,9 +185,9 @@ def reopen(
     moved: dict[str, Any] = {k: v for k, v in (("reference", reference_file), ("data", data_file)) if v is not None}
     features = config.features or result.plan.names
     config = replace(config, extra=(*config.extra, *extra), features=features, **moved)
-    reference = read_reference(config)
     assert config.data is not None
-    return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))
+    with opened_reference(config, Local(), None) as reference:  # of which this process reads what is shown
+        return config, Files(reference, read_like(config, config.data, result.plan.names, "data"))
 
 
 def dry_run(config: RunSettings, purpose: str, progress: Progress | None) -> DryRun:

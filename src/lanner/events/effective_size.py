@@ -11,11 +11,12 @@ continuous column, which is none of its placeholders.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.events.sample import Sample
+from lanner.events.sample import Sample, default_names
 from lanner.typing import Array
 
 # A lattice of more points between the quartiles, twice, is that of floating-point numbers (2^24 in single precision).
@@ -26,6 +27,9 @@ _SPECIAL = 3  # placeholders of a column, at most: underflow, overflow and what 
 _OFTEN = 10.0  # how much oftener than the median value a placeholder occurs
 _CATEGORIES = 30  # different values that a column of categories has, at most
 _NOTICED = 0.95  # of their number; a few ties of single precision are no copies
+MANY = 2_000_000  # events, beyond which a part of them tells how many are copies
+_PART, _FEWEST = 1_000_000, 1000  # events of that part, about and at least
+_BLOCK = 2**18
 _UNEVEN = 5.0  # variance over mean of the counts: 0 where rows are repeated equally often, 1 in a bootstrap
 
 
@@ -65,6 +69,13 @@ class EffectiveSize:
         return f"{self.events} events, worth {self.worth:.0f} because {' and '.join(reasons)}"
 
 
+@runtime_checkable
+class Counted(Protocol):
+    """A sample whose events were counted where they are."""
+
+    size: EffectiveSize
+
+
 def effective_size(sample: Sample) -> EffectiveSize:
     """Count the events of a sample and what they are worth.
 
@@ -73,7 +84,13 @@ def effective_size(sample: Sample) -> EffectiveSize:
     >>> size.events, size.distinct, size.worth
     (20000, 1000, 1000.0)
     """
+    if isinstance(sample, Counted):
+        return sample.size
     rows = sample.features
+    if len(rows) > MANY and sample.weights is None:
+        share = part_by_digest(len(rows))
+        some = np.concatenate([chosen_by_digest(rows[i : i + _BLOCK], share) for i in range(0, len(rows), _BLOCK)])
+        return size_by_part(some, len(rows))
     weights = np.ones(len(rows))
     if sample.weights is not None:
         used = sample.weights != 0
@@ -88,6 +105,28 @@ def effective_size(sample: Sample) -> EffectiveSize:
         merged = np.asarray(np.bincount(group[told], weights[told]), dtype=np.float64)
         share = _kish(merged) / _kish(weights[told]) if told.any() else 1.0
     return EffectiveSize(len(sample), len(rows), len(first), by_weights, share * by_weights)
+
+
+def part_by_digest(events: int) -> float:
+    """Which part of very many events tells how many are copies."""
+    return min(1.0, _PART / events)
+
+
+def chosen_by_digest(rows: Array, share: float) -> Array:
+    """About this share of some rows: of equal ones all or none, wherever they are."""
+    return np.asarray(rows[_digests(rows) < np.uint64(share * (2**64 - 2**12))])
+
+
+def size_by_part(some: Array, events: int) -> EffectiveSize:
+    """What events are worth, by those of them that `chosen_by_digest` took.
+
+    Where there are next to no different rows, so that this takes far too few or too many, they are no copies.
+    """
+    if not _FEWEST <= len(some) <= MANY:
+        return EffectiveSize(events, events, events, float(events), float(events))
+    part = effective_size(Sample(some, default_names(some.shape[1])))
+    scale = events / len(some)
+    return EffectiveSize(events, events, round(scale * part.distinct), float(events), scale * part.worth)
 
 
 def _kish(weights: Array) -> float:

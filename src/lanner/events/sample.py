@@ -309,6 +309,6 @@ def check_varies(sample: Sample, label: str, *, everywhere: bool = True) -> None
         raise InputError(f"{label} has one event only, in which no feature can vary: give more events")
     same = constant_columns(sample.features)
     if len(same) and (everywhere or len(same) == sample.dimensions):
-        constant = [f"column {sample.names[j]!r} (always {sample.features[0, j]:g})" for j in same]
+        constant = [f"column {sample.names[j]!r} (always {sample.features.min(axis=0)[j]:g})" for j in same]
         remedy = "drop it from the features" if everywhere else "give a feature that varies"
         raise InputError(f"{label} is constant in {joined(constant)}: {remedy}")

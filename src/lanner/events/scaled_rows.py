@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner.events.scaling import Scaling
+from lanner.events.spread import SpreadTable
 from lanner.typing import Array
 
 
@@ -36,6 +37,12 @@ class ScaledRows:
 
     def __len__(self) -> int:
         return sum(map(len, self.tables))
+
+    @property
+    def spread(self) -> SpreadTable | None:
+        """The table of a reference that is left in its files."""
+        first: Any = self.tables[0]
+        return first if isinstance(first, SpreadTable) else None
 
     def __getitem__(self, rows: slice | NDArray[np.intp], /) -> Array:
         return self.scaling.apply(self._slice(rows) if isinstance(rows, slice) else self._taken(rows))

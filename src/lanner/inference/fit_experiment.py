@@ -23,6 +23,7 @@ from lanner.model.moments import Spectrum
 from lanner.model.nystrom import Basis
 from lanner.model.objective import Problem, Solution
 from lanner.model.pool import Pool
+from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.solvers.batched_newton import minimise
 from lanner.model.weightings import Draw, roles_of
 from lanner.typing import ToysEnded
@@ -86,7 +87,8 @@ class FitExperiment(Experiment):
             null = np.setdiff1d(null, self.scheme.held_out, assume_unique=True)
         weights = None if pool.weights is None else pool.weights[null]
         g, first = pool.residuals, len(self.reference)
-        return ReachTerm.of(self.plan.width, g, g[first:], g[null], weights, self.plan.expected)
+        residuals = Residuals(g, g[first:], ResidualSums.of(g[null], weights))
+        return ReachTerm.of(self.plan.width, residuals, self.plan.expected)
 
     def at_penalty(self, plan: Plan) -> Self:  # noqa: D102
         return replace(self, plan=plan, pool=self.pool.at_penalty(plan.penalty, plan.events_per_fit))

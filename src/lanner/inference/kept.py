@@ -27,6 +27,7 @@ from lanner.model.kernel import GaussianKernel
 from lanner.model.local_excess import LocalExcess
 from lanner.model.moments import Eigenbasis, Spectrum
 from lanner.model.nystrom import Basis
+from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.score_model import ScoreModel
 from lanner.model.score_pool import ScorePool
 from lanner.model.summing import Whitened, reach_columns, summed
@@ -126,7 +127,9 @@ class KeptWidth:
             rows[:draws],
         )
         features = StoredFeatures(self.model.basis, phi, dtype, arrays)
-        pool = ScorePool(self.model, features, bunches, residuals, memory)
+        by_row = np.append(np.zeros(draws), residuals.sum())
+        of_data = Residuals(by_row, residuals, ResidualSums(*np.zeros(4)))  # what the null has was kept
+        pool = ScorePool(self.model, features, bunches, of_data, memory)
         return KeptExperiment(plan, scheme, reference, data, None, pool, self)
 
 
@@ -137,11 +140,9 @@ class KeptExperiment(ScoreExperiment):
     kept: KeptWidth
 
     def reach(self) -> ReachTerm:  # noqa: D102
-        by_row = np.append(np.zeros(len(self.kept.left_out)), self.pool.residuals.sum())
-        mean, square, beyond = self.kept.reach
-        return ReachTerm(
-            self.plan.width, by_row, self.pool.residuals, float(mean), float(square), self.plan.expected, float(beyond)
-        )
+        mean, square, beyond = (float(x) for x in self.kept.reach)
+        of_data = self.pool.residuals
+        return ReachTerm(self.plan.width, of_data.by_row, of_data.of_data, mean, square, self.plan.expected, beyond)
 
     def band(self, toys: int) -> Array:  # noqa: D102
         kept = self.kept

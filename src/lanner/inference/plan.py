@@ -15,6 +15,7 @@ from lanner._util.text import deviation_in_words
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
 from lanner.events.effective_size import effective_size
+from lanner.events.planning import for_planning
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.resampling import room_for_data
 from lanner.inference.scales import COARSE, deviations_at, ladder_of_widths, penalty_for
@@ -118,7 +119,7 @@ def plan_scales(
     widths = [plan.width]
     if settings.width is None:
         samples = (reference,) if null != "permutation" or data is None else (reference, data)
-        events = ScaledRows(tuple(s.features for s in samples), plan.units)
+        events = ScaledRows(tuple(for_planning(s).features for s in samples), plan.units)
         widths = ladder_of_widths(events, plan.expected, rng_of(plan.seed, Stream.WIDTH))
         reason = (
             f"in equal ratios from the finest that {plan.expected:g} events can resolve to the {COARSE:.0%} quantile "
@@ -159,11 +160,12 @@ def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, 
     if null == "permutation" and data is not None:
         _refuse_weights(reference=reference, data=data)
         sample = Sample(np.vstack([reference.features, data.features]), reference.names)
-    units = learn_units(sample, settings)
-    chosen = said_of_units(units, sample, "the reference" if sample is reference else "reference and data")
+    some = for_planning(sample)
+    units = learn_units(some, settings)
+    chosen = said_of_units(units, some, "the reference" if sample is reference else "reference and data")
     width = settings.width
     if not isinstance(width, float):
-        width = pairwise_width(ScaledRows((sample.features,), units), rng=rng_of(settings.seed, Stream.WIDTH))
+        width = pairwise_width(ScaledRows((some.features,), units), rng=rng_of(settings.seed, Stream.WIDTH))
         reason = "90th percentile of the distances between reference events"
         chosen.append(Chosen("width", f"{width:.4g}", reason))
     decided = {

@@ -15,7 +15,7 @@ from lanner.inference.experiment import Experiment, GeneratedToy, basis_of, cand
 from lanner.inference.layout import dealt_scheme, single_scheme
 from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme
-from lanner.inference.terms import BEYOND, ReachTerm
+from lanner.inference.terms import ReachTerm
 from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
 from lanner.model.loss import null_curvature
@@ -23,6 +23,7 @@ from lanner.model.moments import Spectrum
 from lanner.model.nystrom import Basis
 from lanner.model.objective import Solution
 from lanner.model.parallel import blocks
+from lanner.model.residuals import BEYOND
 from lanner.model.score import Rotated, weighted_difference
 from lanner.model.score_pool import ScorePool
 from lanner.model.weightings import Draw
@@ -77,6 +78,8 @@ class ScoreExperiment(Experiment):
             memory=memory,
             splits=scheme.splits if isinstance(scheme, ReferenceScheme) else None,
             pivots=pivots,
+            others=0 if data is None else len(data),
+            held_out=scheme.held_out if isinstance(scheme, ReferenceScheme) else None,
             arrays=arrays,
             told=told,
         )
@@ -95,16 +98,7 @@ class ScoreExperiment(Experiment):
         return self.pool.held
 
     def reach(self) -> ReachTerm:  # noqa: D102
-        pool, bunches = self.pool, self.pool.bunches
-        null = np.arange(bunches.total)
-        if isinstance(self.scheme, ReferenceScheme):
-            null = np.setdiff1d(null, self.scheme.held_out, assume_unique=True)
-        weights = None if bunches.weights is None else bunches.weights[null]
-        others = 0 if self.data is None else len(self.data)
-        of_data = pool.residuals[len(pool.residuals) - others :]
-        return ReachTerm.of(
-            self.plan.width, pool.residual_sums, of_data, pool.residuals[null], weights, self.plan.expected
-        )
+        return ReachTerm.of(self.plan.width, self.pool.residuals, self.plan.expected)
 
     def at_penalty(self, plan: Plan) -> Self:  # noqa: D102
         return replace(self, plan=plan)  # the score takes its penalty from the plan
@@ -158,8 +152,9 @@ def _with_isolated(basis: Basis, events: ScaledRows, reference: int, max_rank: i
     is not helped: it then counts as if it were no pivot.
     """
     residuals = np.empty(reference)
+    here = events if events.spread is None else events[:reference]  # which is one pass over its files
     for rows in blocks(reference, _ROWS):
-        phi = basis.features(events[rows])
+        phi = basis.features(here[rows])
         residuals[rows] = 1.0 - np.einsum("ij,ij->i", phi, phi)
     isolated = np.flatnonzero(residuals > BEYOND)
     if not 0 < len(isolated) <= min(_MOST_ISOLATED, max_rank - basis.rank):

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln
 
 from lanner.inference.analytic import LawMoments
+from lanner.model.residuals import BEYOND, Residuals
 from lanner.model.weightings import Draw
 from lanner.typing import Array
 
@@ -30,7 +31,6 @@ from lanner.typing import Array
 _PSEUDO = 1.0
 # The largest of many significances, as -ln p, follows a Gumbel law of scale 1: toys give its place.
 GUMBEL = LawMoments(mean=0.0, std=np.pi / 6**0.5, skewness=1.14)
-BEYOND = 0.5  # an event with a larger residual is called out of reach
 MOST_LISTED = 100
 _SURPRISING = 1e-3  # a chance below which events out of reach are worth a warning
 
@@ -81,15 +81,12 @@ class ReachTerm:
     expected_beyond: float  # how many of them are out of reach
 
     @classmethod
-    def of(
-        cls, width: float, by_row: Array, of_data: Array, null: Array, weights: Array | None, expected: float
-    ) -> ReachTerm:
-        """With the moments of the residuals of events that follow the null, weighted or not."""
-        w = np.ones(len(null)) if weights is None else weights * len(null) / weights.sum()
-        total = w.sum() + _PSEUDO
-        beyond = expected * float(w @ (null > BEYOND)) / len(null)
-        mean, square = ((w @ null**power + _PSEUDO) / total for power in (1, 2))
-        return cls(width, by_row, of_data, mean, square, expected, beyond)
+    def of(cls, width: float, residuals: Residuals, expected: float) -> ReachTerm:
+        """With the moments of the residuals of events that follow the null."""
+        null = residuals.null
+        mean, square = ((total + _PSEUDO) / (null.number + _PSEUDO) for total in (null.total, null.squares))
+        beyond = expected * null.beyond / null.number
+        return cls(width, residuals.by_row, residuals.of_data, mean, square, expected, beyond)
 
     @property
     def label(self) -> str:

@@ -41,6 +41,13 @@ class Arrays:
         return self.xp is np
 
     @property
+    def place(self) -> str:
+        """The device of which `arrays_on` makes the same, in another process."""
+        if self.xp is np:
+            return "cpu"
+        return self.name if self.device is None or not self._on_gpu else str(self.device)
+
+    @property
     def _on_gpu(self) -> bool:
         return getattr(self.device, "type", "cpu") == "cuda"
 

@@ -67,6 +67,16 @@ class Basis:
         v = solve_triangular(self.factor, np.eye(self.rank), lower=True, overwrite_b=True, check_finite=False)
         return np.asarray(v / np.einsum("ij,ij->j", v, v))
 
+    def residuals_of_pivots(self, columns: int) -> Array:
+        """What of each pivot the first pivots cannot represent, as if it were none of them.
+
+        Of these themselves it is 1 / |v|^2 (`own_parts`); phi of the others is a row of the factor.
+        """
+        own = self.leading(columns).own_parts()
+        left = np.clip(1.0 - np.einsum("ij,ij->i", *2 * [self.factor[:, :columns]]), 0.0, 1.0)
+        left[:columns] = np.einsum("ij,ij->j", own, own)
+        return np.asarray(left)
+
     def extended(self, points: Array, *, least: float) -> tuple[Basis, NDArray[np.intp]]:
         """The basis with further pivots: of some points each, in turn, of which more than `least` is left unexplained.
 

@@ -79,16 +79,6 @@ class ScoreModel:
         """u less what pivots among the data add to their own features."""
         return u if pivots is None else u - self.arrays.put(self.own_parts) @ self.arrays.put(pivots)
 
-    def residuals_of_pivots(self, columns: int) -> Array:
-        """What of each pivot the first pivots cannot represent, as if it were none of them.
-
-        Of these themselves it is 1 / |v|^2 (`Basis.own_parts`); phi of the others is a row of the factor.
-        """
-        own = self.basis.leading(columns).own_parts()
-        left = np.clip(1.0 - np.einsum("ij,ij->i", *2 * [self.basis.factor[:, :columns]]), 0.0, 1.0)
-        left[:columns] = np.einsum("ij,ij->j", own, own)
-        return np.asarray(left)
-
     @property
     def held(self) -> int:
         """Bytes, of which eigenvectors are the most."""

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import require_memory
-from lanner.events.scaled_rows import Rows
+from lanner.errors import InputError
+from lanner.events.scaled_rows import Rows, ScaledRows
 from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.bunches import Bunches
 from lanner.model.features import Features, StoredFeatures, make_features, residuals_of
 from lanner.model.moments import Moments, feature_sum
 from lanner.model.nystrom import Basis
 from lanner.model.parallel import for_rows, sum_over_rows
+from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.score import Rotated
 from lanner.model.score_model import ScoreModel
 from lanner.model.splits import Splits
+from lanner.model.spread_sums import summed_where_they_are
 from lanner.model.summing import Whitened, moments_of_events, reach_columns, summed_features
 from lanner.model.taken import Taken
 from lanner.model.weightings import Draw
@@ -43,7 +45,7 @@ class ScorePool:
     model: ScoreModel
     features: Features
     bunches: Bunches
-    residuals: Array  # k(x, x) - |phi(x)|^2 of each event of the bunches: what of it the basis cannot represent
+    residuals: Residuals  # what of the events the basis cannot represent
     memory: int
     # Rows of the pivots, where they may be a toy's data: they then count as if they were no pivots.
     pivot_rows: NDArray[np.intp] | None = None
@@ -60,19 +62,39 @@ class ScorePool:
         memory: int,
         splits: Splits | None = None,
         pivots: NDArray[np.intp] | None = None,
+        others: int = 0,
+        held_out: NDArray[np.intp] | None = None,
         arrays: Arrays = NUMPY,
         told: Callable[[float], None] | None = None,
     ) -> ScorePool:
-        """Sum features and moments. `pivots` are the events of the pivots, where they may be a toy's data."""
+        """Sum features and moments.
+
+        `pivots` are the events of the pivots, where they may be a toy's data, `held_out` those that never are; the last
+        events, so many, are `others`, beside the reference.
+        """
         features: Features
         columns = basis.rank
         null = slice(0, bunches.drawn)
+        if isinstance(events, ScaledRows) and events.spread is not None:
+            return cls._spread(
+                events,
+                basis,
+                bunches,
+                expected=expected,
+                precision=precision,
+                memory=memory,
+                splits=splits,
+                pivots=pivots,
+                others=others,
+                arrays=arrays,
+                told=_within(told, 0.1, 0.9),
+            )
         if bunches.are_events:
             matrices = 0 if splits is None else splits.blocks + splits.number  # of the rank, beside those of every fit
             features = make_features(
                 events, basis, precision=precision, memory=memory, arrays=arrays, further_matrices=matrices
             )
-            residuals = residuals_of(features)
+            g = residuals_of(features)
             weights = bunches.weights
             if splits is None:
                 moments = [Moments.of(features, None if weights is None else weights[null], null)]
@@ -81,7 +103,7 @@ class ScorePool:
         else:
             columns = reach_columns(bunches.total, basis.rank)
             whitened = Whitened.of(basis, arrays)
-            features, residuals = summed_features(
+            features, g = summed_features(
                 events,
                 whitened,
                 bunches,
@@ -104,18 +126,68 @@ class ScorePool:
         rows = None
         if pivots is not None:
             rows = bunches.rows_of(pivots)
-            residuals[bunches.places_of(pivots)] = model.residuals_of_pivots(columns)
+            g[bunches.places_of(pivots)] = basis.residuals_of_pivots(columns)
+        free = np.arange(bunches.total)
+        if held_out is not None:
+            free = np.setdiff1d(free, held_out, assume_unique=True)
+        residuals = Residuals(
+            np.add.reduceat(g, bunches.starts[:-1]),
+            g[len(g) - others :],
+            ResidualSums.of(g[free], None if bunches.weights is None else bunches.weights[free]),
+        )
         return cls(model, features, bunches, residuals, memory, rows)
+
+    @classmethod
+    def _spread(
+        cls,
+        events: ScaledRows,
+        basis: Basis,
+        bunches: Bunches,
+        *,
+        expected: float,
+        precision: str,
+        memory: int,
+        splits: Splits | None,
+        pivots: NDArray[np.intp] | None,
+        others: int,
+        arrays: Arrays,
+        told: Callable[[float], None],
+    ) -> ScorePool:
+        """The same of a reference that is left in its files."""
+        if bunches.weights is not None or bunches.are_events:
+            raise InputError(
+                "a reference that is left in its files is for the score of very many events without weights: this one "
+                "has too few for that; read it into memory"
+            )
+        rows = None if pivots is None else bunches.rows_of(pivots)
+        found = summed_where_they_are(
+            events,
+            basis,
+            bunches,
+            splits=splits,
+            pivots=np.empty(0, dtype=np.intp) if pivots is None else pivots,
+            precision=precision,
+            columns=reach_columns(bunches.total, basis.rank),
+            others=others,
+            arrays=arrays,
+            told=told,
+        )
+        total = feature_sum(found.features, None, slice(0, bunches.drawn))
+        model = ScoreModel.of(
+            basis,
+            found.moments,
+            total=total,
+            mass=float(bunches.total),
+            worth=bunches.total,
+            expected=expected,
+            arrays=arrays,
+        )
+        return cls(model, found.features, bunches, found.residuals, memory, rows)
 
     @property
     def basis(self) -> Basis:
         """The pivots behind the features."""
         return self.model.basis
-
-    @cached_property
-    def residual_sums(self) -> Array:
-        """The sum of the residuals over the events of each row."""
-        return np.add.reduceat(self.residuals, self.bunches.starts[:-1]) if len(self.residuals) else self.residuals
 
     def taken(self, draws: Sequence[Draw]) -> Taken:
         """What draws take from the rows: the same at every width."""

@@ -75,6 +75,17 @@ def moment_events(rank: int) -> int:
     return max(_PER_DIRECTION * rank, int(_MOMENT_PRODUCTS / rank**2))
 
 
+def moment_labels(bunches: Bunches, splits: Splits | None, rank: int) -> NDArray[np.int8]:
+    """To which moments each row that toys take gives its events: the label of its block, or `NEVER`."""
+    labels = np.zeros(bunches.drawn, dtype=np.int8) if splits is None else splits.labels[: bunches.drawn]
+    step = max(1, bunches.total // moment_events(rank))
+    used = np.full_like(labels, NEVER)
+    for label in set(labels.tolist()) - {NEVER}:
+        rows = np.flatnonzero(labels == label)[::step]
+        used[rows] = label
+    return used
+
+
 def summed_features(
     events: Rows,
     whitened: Whitened,
@@ -150,13 +161,12 @@ def moments_of_events(
 ) -> list[Moments]:
     """First and second moments of the features of single events: of each split, or of all."""
     rank, arrays, dtype = whitened.basis.rank, whitened.arrays, features.dtype
-    step = max(1, bunches.total // moment_events(rank))
-    labels = np.zeros(bunches.drawn, dtype=np.int8) if splits is None else splits.labels[: bunches.drawn]
+    labels = moment_labels(bunches, splits, rank)
     sums: dict[int, tuple[Array, Array]] = {}
     totals: dict[int, float] = {}
     used = sorted(set(labels.tolist()) - {NEVER})
     for k, label in enumerate(used):
-        rows = np.flatnonzero(labels == label)[::step]
+        rows = np.flatnonzero(labels == label)
         found = MomentSums(rank, arrays, dtype)
         for part in blocks(len(rows), max(1, _MOMENT_ROWS // bunches.size)):
             found.add(_of_single_events(events, whitened, bunches, features, rows[part]), None)

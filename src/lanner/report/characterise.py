@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from lanner._util.text import with_nearest
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
+from lanner.events.planning import for_planning
+from lanner.events.spread import SpreadSample
 from lanner.report.binning import Bins
 from lanner.report.importance import Importance, rank_importance
 from lanner.report.learned import Learned
@@ -259,7 +261,8 @@ def _samples_of(result: SearchResult, reference: Any, data: Any) -> dict[str, Sa
                 f"the {label} has as many events as the search's, but others, or in another order: give the samples of "
                 "the search"
             )
-        samples[label] = sample
+        # Of a reference that is left in its files a part is shown.
+        samples[label] = for_planning(sample) if isinstance(sample, SpreadSample) else sample
     return samples
 
 

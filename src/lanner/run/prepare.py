@@ -14,6 +14,7 @@ from lanner._util.machine import megabytes, memory_budget
 from lanner.errors import ConstantWarning, CountWarning, InputError, MemoryBudgetError
 from lanner.events import Sample, match_columns
 from lanner.events.sample import check_varies
+from lanner.events.spread import Spread
 from lanner.events.units import constant_columns
 from lanner.inference.effort import most_toys
 from lanner.inference.multiscale import Recipe
@@ -124,6 +125,8 @@ def plan_search(
 
 def checked_sample(source: Any, label: str, least: int, scaling: str | None = "standard") -> Sample:
     """A sample that a search can use, or an error that says why not."""
+    if isinstance(source, Spread):
+        raise InputError(f"the {label} is left in its files, which only a search can use: read it with read_sample")
     sample = Sample.of(source, label=label)
     if label == "reference":
         check_varies(sample, label, everywhere=scaling != "robust")
@@ -165,7 +168,7 @@ def check_strengths(signal_events: Sequence[float], available: int) -> None:
 def check_constant(reference: Sample, data: Sample) -> None:
     """Warn where data have another value than the only one that the reference has in a column."""
     for j in constant_columns(reference.features):
-        only = reference.features[0, j]
+        only = reference.features.min(axis=0)[j]
         others = int(np.count_nonzero(data.features[:, j] != only))
         if others:
             warnings.warn(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -12,11 +13,12 @@ from typing import Any, Unpack
 from lanner._util.progress import begin, named, part_of, shown
 from lanner._util.warnings import collected_warnings
 from lanner.errors import LannerWarning
+from lanner.events.spread import Spread, SpreadSample, read_by
 from lanner.inference.combination import AUTO_MAP_TOYS, MIN_MAP_TOYS, number_of_map_toys
 from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import AUTO, Stopping
 from lanner.run.evaluate import Evaluation
-from lanner.run.execution.local import Executor, executor_of
+from lanner.run.execution.local import Executor, Local, executor_of
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
 from lanner.run.prepare import prepare
@@ -53,8 +55,9 @@ def search(
 
     Parameters
     ----------
-    reference : array_like, mapping, data frame or Sample
-        Events of the reference model, one a row, with event weights if it is a `Sample` that has them.
+    reference : array_like, mapping, data frame, Sample or Spread
+        Events of the reference model, one a row, with event weights if it is a `Sample` that has them; or files that
+        are larger than memory, named with `lanner.spread`.
     data : array_like, mapping, data frame or Sample
         The measured events, with the columns of the reference.
     expected : float or None
@@ -106,9 +109,14 @@ def search(
     True
     """
     start = time.perf_counter()
-    with shown(progress) as told, collected_warnings() as said:
-        begin(told, "planning")
+    with ExitStack() as opened, shown(progress) as told, collected_warnings() as said:
         fit = FitSettings(**settings)
+        doing = executor_of(executor)
+        if isinstance(reference, Spread):
+            reference = read_by(reference, opened.enter_context(doing.rows()), told)
+        if isinstance(reference, SpreadSample):
+            doing = Local()  # of sums over many events toys cost little
+        begin(told, "planning")
         job = prepare(
             reference,
             data,
@@ -129,7 +137,7 @@ def search(
         if until_z is not None:
             stopping = Stopping.until(until_z, p_precision, most=most)
         number = most or job.toys
-        with executor_of(executor).start(recipe, memory=job.memory, progress=told) as workers:
+        with doing.start(recipe, memory=job.memory, progress=told) as workers:
             maker = ToyMaker.of(
                 workers,
                 folder=None if output is None else Path(output) / "toys",

@@ -17,7 +17,8 @@ import pytest
 import lanner
 from lanner.errors import ClusterError, InputError, MemoryBudgetError
 from lanner.run.execution import dask as cluster
-from lanner.run.execution.dask import local_cluster
+from lanner.run.execution import dask_cluster
+from lanner.run.execution.dask_cluster import local_cluster
 from tests.conftest import exponential
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
@@ -180,7 +181,7 @@ def processes(tmp_path, *worker_options, scheduler_options=()):
 
 
 def test_a_lost_scheduler_ends_the_run_with_a_message_and_the_toys_are_kept(samples, here, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "_CONNECT", 3.0)
+    monkeypatch.setattr(cluster, "CONNECT", 3.0)
     options: dict[str, Any] = {"expected": 300, "output": tmp_path / "run", **FIT}
     lanner.search(*samples, toys=16, **options)  # makes it a store of batches of 16
 
@@ -270,7 +271,7 @@ def test_tls_files_are_passed_on(samples, here, tmp_path):
 
 
 def test_nobody_at_the_address(monkeypatch):
-    monkeypatch.setattr(cluster, "_CONNECT", 2.0)
+    monkeypatch.setattr(dask_cluster, "CONNECT", 2.0)
     with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127.0.0.1:9"):
         lanner.search(*_small(), expected=100, toys=20, executor=lanner.Dask(scheduler="tcp://127.0.0.1:9"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import lanner
 from lanner.errors import ClusterError, InputError
-from lanner.run.execution.delivery import Delivery, check_workers, taken
+from lanner.run.execution.delivery import Delivery, check_workers, refused_here, taken
 from lanner.run.fingerprint import Maker
 from lanner.run.toy_store import Batch
 from tests.conftest import exponential
@@ -71,6 +72,21 @@ def test_workers_without_this_are_refused(said: dict[str, Any], words: str) -> N
 
 def test_workers_that_do_not_answer_are_waited_for() -> None:
     check_workers(Cluster(**{"tcp://w:1": OSError("gone"), "tcp://w:2": Maker.here().to_dict()}))
+
+
+def test_a_worker_does_nothing_for_other_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a reference that is left in its files, whose parts are read and merged by workers that join later."""
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
+    from lanner.run.execution.dask_rows import merge_on, work_on
+
+    monkeypatch.setattr("distributed.get_worker", lambda: SimpleNamespace(address="tcp://w:4"))
+    here, other = Maker.here().to_dict(), replace(Maker.here(), version="0.0.1").to_dict()
+    assert refused_here(here) is None
+    assert merge_on(here, max, 1, 2) == 2
+    assert isinstance(merge_on(here, max, 1, InputError("why")), InputError)  # type: ignore[arg-type]
+    for found in (refused_here(other), merge_on(other, max, 1, 2), work_on(other, None, 0, None)):
+        assert isinstance(found, ClusterError)
+        assert re.search(r"worker tcp://w:4 runs Lanner .*, and the process that asks Lanner 0\.0\.1", str(found))
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")

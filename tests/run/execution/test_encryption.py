@@ -51,7 +51,9 @@ def test_the_warning_names_the_address_and_the_options() -> None:
 def test_it_comes_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch, scheduler: str, worker: str) -> None:
     """Also of a scheduler on this machine, whose workers are elsewhere."""
     client = SimpleNamespace(
-        scheduler=SimpleNamespace(address=scheduler), scheduler_info=lambda n_workers: {"workers": {worker: {}}}
+        scheduler=SimpleNamespace(address=scheduler),
+        scheduler_info=lambda n_workers: {"workers": {worker: {}}},
+        run=lambda function, on_error: {},
     )
 
     @contextmanager

@@ -15,8 +15,8 @@ from lanner.events.io.table import Chunk, Table, refuse_inside, rows_per_chunk
 
 
 @contextmanager
-def open_table(path: Path, inside: str | None) -> Iterator[Table]:
-    """Open a Parquet file."""
+def open_table(path: Path, inside: str | None, groups: Sequence[int] | None = None) -> Iterator[Table]:
+    """Open a Parquet file, or some of its row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -27,7 +27,8 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
         schema = file.schema_arrow
 
         def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
-            for batch in file.iter_batches(batch_size=rows_per_chunk(size, len(names)), columns=list(names)):
+            rows = rows_per_chunk(size, len(names))
+            for batch in file.iter_batches(batch_size=rows, columns=list(names), row_groups=groups):
                 yield {name: as_numpy(batch.column(name)) for name in names}
 
         index = (schema.pandas_metadata or {}).get("index_columns", ())
@@ -39,6 +40,16 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
             chunks,
             hidden=hidden,
         )
+
+
+def rows_of_groups(path: Path) -> list[int]:
+    """How many rows each row group of a file has."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.OSFile(str(path)) as stream:
+        found = pq.read_metadata(stream)
+        return [found.row_group(i).num_rows for i in range(found.num_row_groups)]
 
 
 def type_problem(kind: Any) -> str | None:

@@ -44,6 +44,15 @@ class File:
     path: Path
     inside: str | None
     suffix: str
+    groups: tuple[int, ...] | None = None  # the row groups of a Parquet file to read (None: all)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    @property
+    def format(self) -> str:
+        """The name of its format."""
+        return FORMATS[self.suffix][1]
 
     @contextmanager
     def open(self) -> Iterator[Table]:
@@ -53,7 +62,8 @@ class File:
             with reading(self.path, name):
                 # Imported when needed, because each format brings a heavy library along.
                 reader = import_module(f"lanner.events.io.{module}")
-                table = closing.enter_context(reader.open_table(self.path, self.inside))
+                part = {} if self.groups is None else {"groups": self.groups}
+                table = closing.enter_context(reader.open_table(self.path, self.inside, **part))
             yield guarded(table, self.path, name)
 
 

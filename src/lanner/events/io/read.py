@@ -18,7 +18,7 @@ from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
 from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.memory import WEIGHTS, table_of
-from lanner.events.io.paths import describe, files_of, names_files
+from lanner.events.io.paths import File, describe, files_of, names_files
 from lanner.events.io.request import check_same, make_request, with_names
 from lanner.events.io.table import SHARE, Table
 from lanner.events.sample import Sample
@@ -198,7 +198,9 @@ def columns_of(source: Any) -> list[str]:
 
 def _tables(source: Any, weights: Any, label: str) -> Iterator[AbstractContextManager[Table]]:
     """Yield what to open, one after the other."""
-    if names_files(source):
+    if isinstance(source, File):
+        yield source.open()
+    elif names_files(source):
         for file in files_of(source, label):
             yield file.open()
     else:

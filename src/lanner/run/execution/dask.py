@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from lanner._util.machine import megabytes
 from lanner.errors import ClusterError, InputError
+from lanner.events.spread import RowMapper
+from lanner.run.execution.dask_cluster import CONNECT, connected, cores_here, local_cluster
+from lanner.run.execution.dask_rows import DaskRows
 from lanner.run.execution.delivery import check_workers, taken
 from lanner.run.execution.encryption import warn_if_open
 from lanner.run.execution.local import Preparable, Task, Told, Workers
@@ -30,7 +32,6 @@ log = logging.getLogger(__name__)
 
 _AHEAD = 2  # batches handed out for each worker: one that it works on and one that waits
 _LOOK = 10.0  # seconds between looks at whether there are still workers
-_CONNECT = 30.0
 
 
 @dataclass(frozen=True)
@@ -116,86 +117,53 @@ class Dask:
             If the package `distributed` is not installed.
         """
         budget, threads = None, self.threads  # of each worker: of a running cluster its own
-        if self.client is None and self.scheduler is None:
-            cores = _cores()
+        if self._is_own:
+            cores = cores_here()
             number = self.workers or cores
             budget = memory = memory // (number + 1)  # for each worker, and for this process
             threads = self.threads or max(1, cores // number)
-            connected: AbstractContextManager[Any] = local_cluster(number)
-        else:
-            connected = self._connected() if self.client is None else nullcontext(self.client)
-        with connected as client:
-            warn_if_open([client.scheduler.address, *_workers(client)])
-            with _benches(client, recipe, budget, threads) as name:
-                yield _DaskWorkers(client, name, recipe.prepare(memory, progress))
+        with self._checked() as client, _benches(client, recipe, budget, threads) as name:
+            yield _DaskWorkers(client, name, recipe.prepare(memory, progress))
 
     @contextmanager
-    def _connected(self) -> Iterator[Any]:
-        distributed = _distributed()
-        security = None
-        if self.tls_ca or self.tls_cert or self.tls_key:
-            security = distributed.Security(
-                require_encryption=True,
-                tls_ca_file=self.tls_ca,
-                tls_client_cert=self.tls_cert,
-                tls_client_key=self.tls_key,
-            )
-        try:
-            client = distributed.Client(self.scheduler, security=security, timeout=_CONNECT, set_as_default=False)
-        except (OSError, TimeoutError, ValueError, TypeError) as error:
-            raise ClusterError(
-                f"no scheduler answers at {self.scheduler} ({_told(error)}); give the address that `dask scheduler` "
-                "shows, and the TLS files if it asks for them"
-            ) from error
-        with client:
+    def rows(self) -> Iterator[RowMapper]:
+        """Connect, to have the workers read a reference that is left in its files.
+
+        Yields
+        ------
+        RowMapper
+            Whoever reads the parts, until the block ends.
+
+        Raises
+        ------
+        ClusterError
+            If no scheduler answers.
+        InputError
+            If the package `distributed` is not installed.
+        """
+        with self._checked() as client:
+            yield DaskRows(client, wait=partial(_next, client), threads=lambda: max(1, _threads(client)))
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether the cluster is made for the occasion."""
+        return self.client is None and self.scheduler is None
+
+    @contextmanager
+    def _checked(self) -> Iterator[Any]:
+        """A client of workers that run the code of this process; those who join later are known by what they send."""
+        with self._connected() as client:
+            warn_if_open([client.scheduler.address, *_workers(client)])
+            check_workers(client)
             yield client
 
-
-@contextmanager
-def local_cluster(workers: int) -> Iterator[Any]:
-    """A client of processes on this machine, closed to everyone else: on the loopback, with keys made for the occasion.
-
-    The loopback alone would not do: every user of a machine reaches it, and who reaches a scheduler runs code.
-    """
-    distributed = _distributed()
-    import dask
-
-    settings = {
-        "distributed.worker.memory.spill": False,  # there is nothing to spill but the features themselves
-        "distributed.worker.memory.target": False,
-        "distributed.worker.profile.enabled": False,  # which would look at every worker a hundred times a second
-        "distributed.scheduler.http.routes": [],
-        "distributed.worker.http.routes": [],
-    }
-    with dask.config.set(settings):
-        # Workers are started by a thread that inherits what it is deaf to, and inherit it in turn: a Ctrl-C at the
-        # terminal is for this process, which ends them.
-        with _without_interrupts():
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                protocol="tls://",
-                security=distributed.Security.temporary(),
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
-            yield client
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """A Ctrl-C waits until this is over. Threads and processes that are started meanwhile never see one."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # which would otherwise start with the first process, and open its thread's ears
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def _connected(self) -> AbstractContextManager[Any]:
+        if self._is_own:
+            return local_cluster(self.workers or cores_here())
+        if self.client is not None:
+            return nullcontext(self.client)
+        assert self.scheduler is not None
+        return connected(self.scheduler, tls=(self.tls_ca, self.tls_cert, self.tls_key))
 
 
 @contextmanager
@@ -203,7 +171,6 @@ def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int |
     """A bench in every worker that is there or joins later; its name."""
     from lanner.run.execution.dask_worker import Bench, prepare
 
-    check_workers(client)  # those who join later are known by what they deliver
     name = f"lanner-{uuid.uuid4().hex[:12]}"
     client.register_plugin(Bench(name, recipe, memory, threads, Maker.here()), name=name)
     try:
@@ -253,7 +220,7 @@ class _DaskWorkers:
                     pending[future] = first
                     future.add_done_callback(done.put)
                 if pending:
-                    finished = self._next(done)
+                    finished = _next(client, done)
                     pending.pop(finished)
                     yield self._result(finished)
         finally:
@@ -262,32 +229,13 @@ class _DaskWorkers:
                     client.cancel(list(pending))
                     client.unsubscribe_topic(self._name)
 
-    def _next(self, done: SimpleQueue[Any]) -> Any:
-        """The next finished future."""
-        paused = 0
-        while True:
-            try:
-                return done.get(timeout=_LOOK)
-            except Empty:
-                workers = _workers(self._client)
-            if not workers:
-                log.warning("the Dask scheduler has no workers; waiting for some to join")
-            paused = paused + 1 if workers and all(map(_paused, workers.values())) else 0
-            if paused > 1:
-                limits = sorted({megabytes(w["memory_limit"]) for w in workers.values()})
-                raise ClusterError(
-                    f"all {len(workers)} workers are paused, because they use more than Dask lets them of their memory "
-                    f"limit ({', '.join(limits)}): give each of them more (dask worker --memory-limit); toys that were "
-                    "stored are safe, and the same command goes on from them"
-                )
-
     def _result(self, future: Any) -> Batch:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
 
         try:
-            found = future.result(timeout=_CONNECT)
+            found = future.result(timeout=CONNECT)
         except KilledWorker as error:
             raise ClusterError(
                 f"{error.allowed_failures + 1} workers died over the same batch of toys, the last at "
@@ -298,6 +246,31 @@ class _DaskWorkers:
         except (CancelledError, TimeoutError, OSError) as error:
             raise _lost() from error
         return taken(found, self._client, future)
+
+
+def _next(client: Any, done: SimpleQueue[Any]) -> Any:
+    """The next finished future."""
+    paused = 0
+    while True:
+        try:
+            return done.get(timeout=_LOOK)
+        except Empty:
+            workers = _workers(client)
+        if not workers:
+            log.warning("the Dask scheduler has no workers; waiting for some to join")
+        paused = paused + 1 if workers and all(map(_paused, workers.values())) else 0
+        if paused > 1:
+            limits = sorted({megabytes(w["memory_limit"]) for w in workers.values()})
+            raise ClusterError(
+                f"all {len(workers)} workers are paused, because they use more than Dask lets them of their memory "
+                f"limit ({', '.join(limits)}): give each of them more (dask worker --memory-limit); toys that were "
+                "stored are safe, and the same command goes on from them"
+            )
+
+
+def _threads(client: Any) -> int:
+    """How many tasks the workers do at the same time."""
+    return sum(int(worker["nthreads"]) for worker in _workers(client).values())
 
 
 def _workers(client: Any) -> dict[str, Any]:
@@ -323,20 +296,3 @@ def _progress(event: tuple[Any, dict[str, Any]], told: Told) -> None:
 def _paused(worker: dict[str, Any]) -> bool:
     """Whether a worker takes no tasks for lack of memory, and has none under way that could free some."""
     return worker.get("status") == "paused" and not worker.get("metrics", {}).get("executing")
-
-
-def _told(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise InputError("the Dask executor needs the package `distributed`: pip install 'lanner[dask]'") from None
-    return distributed

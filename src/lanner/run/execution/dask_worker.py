@@ -48,7 +48,7 @@ class Bench(WorkerPlugin):
         self._turn = Lock()  # a batch uses all the worker's threads, so there is one at a time
         limit = worker.memory_manager.memory_limit
         if limit is None or limit >= _AMPLE:
-            _keep_freed_memory()
+            keep_freed_memory()
 
     @property
     def address(self) -> str:
@@ -104,7 +104,7 @@ class Bench(WorkerPlugin):
         return threadpool_limits(limits=self._threads or self._worker.state.nthreads)
 
 
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Let malloc keep some tens of megabytes for the next array.
 
     Dask starts its workers with a malloc that returns what is freed at once. The kernel would then clear the pages of

@@ -60,13 +60,21 @@ def check_workers(client: Any) -> None:
             raise refusal(address, plain)
 
 
-def refusal(address: str, plain: Mapping[str, Any]) -> ClusterError:
+def refused_here(asked_of: Mapping[str, Any]) -> ClusterError | None:
+    """On a worker: why it does nothing for a process that runs this other code."""
+    from distributed import get_worker
+
+    here = Maker.here().to_dict()
+    return None if here == asked_of else refusal(get_worker().address, here, Maker(**asked_of))
+
+
+def refusal(address: str, plain: Mapping[str, Any], asking: Maker | None = None) -> ClusterError:
     """Why toys of a worker are not taken, and what to do."""
-    here, there = Maker.here(), f"Lanner {plain['version']}" if "version" in plain else "no Lanner, or an older one"
+    there = f"Lanner {plain['version']}" if "version" in plain else "no Lanner, or an older one"
     if "source" in plain:
         there = str(Maker(**plain))
     return ClusterError(
-        f"worker {address} runs {there}, and this process {here}: its toys would be of another test, and none were "
-        "taken. Install the same Lanner for the workers, start them again, and run the same command: toys that were "
-        "stored are safe"
+        f"worker {address} runs {there}, and the process that asks {asking or Maker.here()}: its toys would be of "
+        "another test, and none were taken. Install the same Lanner for the workers, start them again, and run the "
+        "same command: toys that were stored are safe"
     )

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lanner.errors import InputError
+from lanner.events.spread import InTurn, RowMapper
 from lanner.inference.kept import BAND_TOYS
 from lanner.model.objective import Solution
 from lanner.run.toy_store import Batch
@@ -53,6 +54,9 @@ class Executor(Protocol):
     ) -> AbstractContextManager[Workers]:
         """Workers for one search, who go when it ends; all on this machine share the memory."""
 
+    def rows(self) -> AbstractContextManager[RowMapper]:
+        """Those who read a reference that is left in its files."""
+
 
 class InProcess:
     """This process: one batch after another, each on all cores."""
@@ -76,6 +80,10 @@ class Local:
     ) -> AbstractContextManager[Workers]:
         """This process."""
         return nullcontext(InProcess(recipe.prepare(memory, progress)))
+
+    def rows(self) -> AbstractContextManager[RowMapper]:
+        """This process."""
+        return nullcontext(InTurn())
 
 
 def executor_of(executor: Executor | str) -> Executor:

@@ -1,0 +1,102 @@
+"""A Dask cluster to work with: one that is running, or processes on this machine for the occasion."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import Any
+
+from lanner.errors import ClusterError, InputError
+
+CONNECT = 30.0  # seconds to wait for an answer
+
+
+@contextmanager
+def connected(scheduler: str, *, tls: tuple[str | None, str | None, str | None]) -> Iterator[Any]:
+    """A client of a running scheduler, with the PEM files of its authority, of a certificate and of a key, if any."""
+    distributed = _distributed()
+    security = None
+    if any(tls):
+        security = distributed.Security(
+            require_encryption=True,
+            tls_ca_file=tls[0],
+            tls_client_cert=tls[1],
+            tls_client_key=tls[2],
+        )
+    try:
+        client = distributed.Client(scheduler, security=security, timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"no scheduler answers at {scheduler} ({_in_one_line(error)}); give the address that `dask scheduler` "
+            "shows, and the TLS files if it asks for them"
+        ) from error
+    with client:
+        yield client
+
+
+@contextmanager
+def local_cluster(workers: int) -> Iterator[Any]:
+    """A client of processes on this machine, closed to everyone else: on the loopback, with keys made for the occasion.
+
+    The loopback alone would not do: every user of a machine reaches it, and who reaches a scheduler runs code.
+    """
+    distributed = _distributed()
+    import dask
+
+    settings = {
+        "distributed.worker.memory.spill": False,  # there is nothing to spill but the features themselves
+        "distributed.worker.memory.target": False,
+        "distributed.worker.profile.enabled": False,  # which would look at every worker a hundred times a second
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    with dask.config.set(settings):
+        # Workers are started by a thread that inherits what it is deaf to, and inherit it in turn: a Ctrl-C at the
+        # terminal is for this process, which ends them.
+        with _without_interrupts():
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=distributed.Security.temporary(),
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+            yield client
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A Ctrl-C waits until this is over. Threads and processes that are started meanwhile never see one."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which would otherwise start with the first process, and open its thread's ears
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def cores_here() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise InputError("the Dask executor needs the package `distributed`: pip install 'lanner[dask]'") from None
+    return distributed

@@ -1,0 +1,138 @@
+"""`RunSettings`: what only a whole run needs beside the settings of its fits: files, toys, workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from lanner._util.text import nearest_hint
+from lanner._util.values import Choice, Declared, Flag, Names, Number, Numbers, Text, setting
+from lanner.errors import UnknownSettingError
+from lanner.settings.fit import FitKeywords, FitSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(FitSettings):
+    """All that a run can be told: what the command line has flags for, and a configuration file keys."""
+
+    reference: tuple[str, ...] | None = setting(
+        None, Names(path=True), "Reference sample: FILE, FILE.root:TREE, or a glob."
+    )
+    data: tuple[str, ...] | None = setting(None, Names(path=True), "Data sample.")
+    signal: tuple[str, ...] | None = setting(None, Names(path=True), "Signal sample to inject.")
+    output: str | None = setting(None, Text("DIR"), "Folder for all that is written.")
+    features: tuple[str, ...] | None = setting(
+        None, Names(), "Columns or formulas to test.", "all numeric columns of the reference"
+    )
+    weight: str | None = setting(None, Text("COLUMN"), "Column of event weights in the reference.")
+    where: str | None = setting(None, Text("EXPR"), 'Selection for all samples, such as "mll > 100 and pt1 > 20".')
+    extra: tuple[str, ...] = setting(
+        (), Names(repeated=True), "A variable for the plots that the fit does not use; may be given several times."
+    )
+    spread: bool = setting(
+        False,
+        Flag(),
+        "Leave the reference in its files, for one that is larger than memory: Dask workers, or this process, read it "
+        "part by part.",
+    )
+    drop_nan: bool = setting(False, Flag(), "Drop rows with missing values instead of refusing them.")
+    expected: float | str | None = setting(
+        None,
+        Number(above=0, words=("observed",), such_as="20000"),
+        "Data events that the reference predicts; 'observed' tests the shape alone.",
+    )
+    toys: int | str = setting(
+        "auto",
+        Number(whole=True, least=1, words=("auto",), such_as="300"),
+        "Null toys; auto makes as many as it takes to know the p-value.",
+        "auto",
+    )
+    until_z: float | None = setting(
+        None, Number(above=0, most=6, such_as="4"), "Make toys until a p-value of so many sigma is known."
+    )
+    p_precision: float = setting(
+        0.3, Number(least=0.01, most=1, such_as="0.3"), "Relative precision of that p-value.", "0.3"
+    )
+    memory: str | float | None = setting(
+        None, Text("SIZE", numbers=True), "Memory budget, such as '4 GB'.", "half of what is free"
+    )
+    signal_events: tuple[float, ...] | None = setting(None, Numbers(), "Mean numbers of signal events to try.")
+    signal_alone: bool = setting(
+        False,
+        Flag(),
+        "The signal is a model of all data: toy data are drawn from it alone, not added to the reference.",
+    )
+    experiments: int = setting(100, Number(whole=True, least=1), "Toy data sets per signal and strength.", "100")
+    tests: tuple[str, ...] | None = setting(
+        None, Names(), "Tests to compare; --list names them.", "all but the slow ones"
+    )
+    hidden: tuple[int, ...] | None = setting(
+        None, Numbers(whole=True, least=1), "Network: units of each hidden layer.", "4"
+    )
+    clip: float | None = setting(None, Number(above=0), "Network: bound on its parameters.", "tuned on the reference")
+    optimiser: str = setting(
+        "newton", Choice("newton", "adam"), "Network: adam is the original's and needs 1e5 epochs.", "newton"
+    )
+    epochs: int | None = setting(None, Number(whole=True, least=1), "Network: at most so many.", "until t has settled")
+    starts: int | None = setting(
+        None, Number(whole=True, least=1), "Network: trainings, of which the best counts.", "3, with adam 1"
+    )
+    device: str = setting("cpu", Text("NAME"), "Where to compute: cpu, torch (on the CPU), cuda or cuda:1.", "cpu")
+    executor: str | None = setting(
+        None, Choice("local", "dask"), "Who makes the toys: this process, or Dask workers.", "local"
+    )
+    scheduler: str | None = setting(None, Text("ADDRESS"), "Dask: a running scheduler.", "processes here")
+    workers: int | None = setting(
+        None, Number(whole=True, least=1), "Dask: how many processes here.", "one for each core"
+    )
+    threads: int | None = setting(
+        None, Number(whole=True, least=1), "Dask: threads of each worker.", "its share of the cores"
+    )
+    tls_ca: str | None = setting(None, Text("FILE"), "Dask: PEM file of the authority that signed the scheduler's key.")
+    tls_cert: str | None = setting(None, Text("FILE"), "Dask: PEM file of your certificate.")
+    tls_key: str | None = setting(None, Text("FILE"), "Dask: PEM file of your key.")
+    given: frozenset[str] = frozenset()  # the names of those that somebody gave
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> RunSettings:
+        """The settings that somebody gave, by name; the others are at their defaults."""
+        for name in settings:
+            check_known(name)
+        return cls(**settings, given=frozenset(settings))
+
+    def fit_keywords(self) -> FitKeywords:
+        """The settings that `search`, `calibrate`, `power` and `tune` take as keyword arguments."""
+        return {name: getattr(self, name) for name in FIT_KEYWORDS}  # type: ignore[return-value]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings that are not at their defaults, as plain YAML."""
+        plain = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name in DECLARED and getattr(self, f.name) != f.default
+        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+
+DECLARED: Mapping[str, Declared] = {
+    f.name: f.metadata["declared"] for f in fields(RunSettings) if "declared" in f.metadata
+}
+FIT_KEYWORDS = tuple(FitKeywords.__annotations__)
+FIT_ONLY = ("newton_steps", "solver", "tolerance")  # mean nothing for the score statistic, which needs no fit
+
+
+def checked(name: str, value: Any) -> Any:
+    """A value of a setting in its own type, or an `InputError` that says what to give.
+
+    >>> checked("toys", 300.0)
+    300
+    """
+    return None if value is None else DECLARED[name].kind.checked(name, value)
+
+
+def check_known(name: str) -> None:
+    """Refuse what is no setting of a run, and offer the nearest."""
+    known = [one for one in DECLARED if one != "solver"]  # which only a fit on its own lets one choose
+    if name not in known:
+        raise UnknownSettingError(f"{name!r} is not a setting{nearest_hint(name, known)}")
