@@ -63,6 +63,14 @@ def calibrate(folder: Path) -> None:
     lanner.apply(folder, data, memory="1 GB").save(folder / "applied")
 
 
+def read(folder: Path) -> None:
+    """What `calibrate` left, read."""
+    if not folder.exists():
+        calibrate(folder)
+    assert len(lanner.load_calibration(folder)) == 200
+    lanner.load_result(folder / "applied")
+
+
 def command(folder: Path) -> None:
     """`lanner search`, with its report."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,7 +86,7 @@ def command(folder: Path) -> None:
         command_line(arguments, standalone_mode=False)
 
 
-JOBS: dict[str, Callable[[Path], None]] = {f.__name__: f for f in (search, scores, calibrate, command)}
+JOBS: dict[str, Callable[[Path], None]] = {f.__name__: f for f in (search, scores, calibrate, read, command)}
 
 
 def _count_writes(kill: int | None) -> list[int]:
