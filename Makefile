@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
 
-.PHONY: demo test test-full fuzz golden lint docs bench bench-full study format hooks clean
+.PHONY: demo test test-full fuzz faults golden lint docs bench bench-full study format hooks clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -19,7 +19,7 @@ demo: $(READY)
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test: lint $(TORCH)
-	$(PYTEST) -m "not full" --cov --cov-report=
+	$(PYTEST) -m "not full and not faults" --cov --cov-report=
 	@echo "Least covered modules, and the total:"
 	@$(BIN)/coverage report --sort cover | sed -n '3,12p;$$p'
 
@@ -32,9 +32,15 @@ SEED ?= 1
 fuzz: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
+# Runs killed at every write and KILLS times at random, full disks, no locks, swapped files, foreign workers.
+KILLS ?= 200
+faults: $(READY)
+	FAULTS_KILLS=$(KILLS) $(PYTEST) tests/faults tests/run/execution/test_delivery.py
+
 # The record of numbers that tests/test_golden.py compares with: only where a change is meant to move them.
 golden: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.golden.record
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.run.pinned
 
 lint: $(READY)
 	$(BIN)/ruff check .

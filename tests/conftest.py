@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
+import lanner
+from lanner.errors import StoreWarning
 from lanner.model.backend import Arrays, arrays_on
 from lanner.typing import Array
 
@@ -93,6 +96,12 @@ def shaped(dimensions: int, n: int, seed: int = 0) -> Array:
     x = rng.uniform(-1, 1, (n, dimensions))
     x[:, ::2] = np.exp(0.5 * rng.standard_normal((n, (dimensions + 1) // 2)))
     return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def kept_result(kind: str) -> lanner.SearchResult:
+    """A result of an earlier format, "combined" or "single", whose folder has no manifest."""
+    with pytest.warns(StoreWarning, match="kept no manifest"):
+        return lanner.load_result(Path(__file__).parent / "run" / "data" / "result_format_4" / kind)
 
 
 @pytest.fixture

@@ -68,3 +68,9 @@ def test_modules_that_the_maps_name_exist(page: str) -> None:
 def test_what_the_documentation_imports_can_be_imported(page: Path) -> None:
     for line in re.findall(r"^from lanner[\w.]* import [\w, ]+$", page.read_text(), re.MULTILINE):
         exec(line, {})
+
+
+def test_the_tests_that_show_what_is_promised_exist() -> None:
+    named = re.findall(r"`(tests/[\w./]+)`", (ROOT / "docs" / "guarantees.md").read_text())
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []

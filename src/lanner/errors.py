@@ -37,6 +37,10 @@ class FileError(LannerError, OSError):
     """A file cannot be written; what was there before is safe."""
 
 
+class FolderError(InputError):
+    """The files of a folder do not belong together: one is missing, changed, or of another run."""
+
+
 class StoreError(LannerError):
     """The store of toys cannot be used as it is; toys that were stored are safe."""
 
@@ -47,6 +51,10 @@ class ClusterError(LannerError):
 
 class StoreWarning(LannerWarning):
     """Something in the store of toys had to be done again."""
+
+
+class ClusterWarning(LannerWarning):
+    """Samples cross a network for everybody to read."""
 
 
 class CountWarning(LannerWarning):

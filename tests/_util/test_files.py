@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lanner._util.files import atomic_path, write_atomically
+from lanner._util.files import _partial, atomic_path, read_bytes, remove_abandoned, write_atomically
 from lanner.errors import FileError
 
 
@@ -71,3 +71,47 @@ def test_a_file_that_cannot_be_written_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FileError, match=r"cannot be written: (File exists|Not a directory)"):
         write_atomically(tmp_path / "file" / "a", "x")
+
+
+def test_a_pipe_a_device_and_a_folder_are_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "pipe", tmp_path / "folder", Path(os.devnull)):
+        with pytest.raises(FileError, match="where a file should be; remove it"):
+            read_bytes(path)
+
+
+def test_what_dead_writers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    left, pipe = tmp_path / ".a.npz.lanner-0a_b1c2d.npz", tmp_path / ".a.npz.lanner-0a_b1c2e.npz"
+    mine = [tmp_path / name for name in (".a.npz.swp", ".lanner-notes", "a.npz", ".a.npz.lanner-0a_b1c2d.npz.bak")]
+    for path in (left, *mine):
+        path.touch()
+    os.mkfifo(pipe)
+    with _partial(tmp_path / "b.npz", marked=True) as partial:
+        remove_abandoned(tmp_path)
+        assert partial.exists()
+    assert not left.exists()
+    assert all(path.exists() for path in mine)
+    remove_abandoned(tmp_path / "missing")
+
+
+def test_without_locks_nobody_knows_what_was_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = tmp_path / ".a.npz.lanner-0a_b1c2d.npz"
+    left.touch()
+
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "none")
+
+    monkeypatch.setattr("fcntl.flock", none)
+    remove_abandoned(tmp_path)
+    assert left.exists()
+    assert write_atomically(tmp_path / "b", "x").read_text() == "x"
+
+
+def test_where_files_have_one_name_only_the_first_still_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", none)
+    assert write_atomically(tmp_path / "a", "first", keep=True).read_text() == "first"
+    assert write_atomically(tmp_path / "a", "second", keep=True).read_text() == "first"

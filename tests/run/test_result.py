@@ -7,19 +7,17 @@ import numpy as np
 import pytest
 
 import lanner
-from tests.conftest import exponential
-
-KEPT = Path(__file__).with_name("data") / "result_format_4"
+from tests.conftest import exponential, kept_result
 
 
 @pytest.fixture(scope="module")
 def combined() -> lanner.SearchResult:
-    return lanner.load_result(KEPT / "combined")
+    return kept_result("combined")
 
 
 @pytest.fixture(scope="module")
 def single() -> lanner.SearchResult:
-    return lanner.load_result(KEPT / "single")
+    return kept_result("single")
 
 
 def test_p_and_z_are_those_of_the_toys(combined: lanner.SearchResult) -> None:

@@ -8,8 +8,9 @@ from threading import Thread
 import numpy as np
 import pytest
 
+from lanner._util import files
 from lanner.errors import FileError, StoreError, StoreWarning
-from lanner.run.toy_store import FORMAT, Batch, ToyStore, array_digest, fingerprint
+from lanner.run.toy_store import FORMAT, Batch, ToyStore
 
 DESCRIPTION = {"events": "abc", "width": 0.3, "seed": 1}
 
@@ -152,15 +153,122 @@ def test_a_claim_may_end_in_another_thread(tmp_path: Path) -> None:
         assert mine
 
 
-def test_a_folder_without_locks_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK, errno.EACCES, errno.EAGAIN])
+def test_without_locks_a_run_goes_on_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """Some file systems say "not supported", others "held by another", for ever."""
+
+    def none(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("fcntl.flock", none)
     store = open_store(tmp_path)
-    (tmp_path / "batch-00000000.lock").mkdir()
-    with pytest.raises(StoreError, match=r"batch-00000000\.lock cannot be locked"), store.claim(0):
+    with pytest.warns(StoreWarning, match=r"has no locks.*start one run at a time"), store.claim(0) as mine:
+        assert mine
+    with store.claim(4) as mine:  # said once
+        assert mine
+    assert not list(tmp_path.glob("*.lock"))
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_is_no_lock_is_neither_followed_nor_waited_for(tmp_path: Path, kind: str) -> None:
+    outside, lock = tmp_path / "thesis.tex", tmp_path / "toys" / "batch-00000000.lock"
+    outside.write_text("years of work")
+    store = open_store(tmp_path / "toys")
+    {"link": lambda: lock.symlink_to(outside), "pipe": lambda: os.mkfifo(lock), "folder": lock.mkdir}[kind]()
+    with (
+        pytest.raises(StoreError, match=r"batch-00000000\.lock is a link, a pipe or a folder.*remove it"),
+        store.claim(0),
+    ):
         pass
+    assert outside.read_text() == "years of work"
 
 
-def test_digests_tell_samples_apart() -> None:
-    x = np.arange(6.0)
-    assert array_digest(x) == array_digest(x.copy())
-    assert len({array_digest(x), array_digest(x + 1e-15), array_digest(x.reshape(2, 3)), array_digest(x, None)}) == 4
-    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+def test_a_pipe_in_place_of_a_batch_is_set_aside_and_not_waited_for(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    os.mkfifo(tmp_path / "batch-00000000.npz")
+    with pytest.warns(StoreWarning, match=r"batch-00000000\.npz is damaged \(.*is a pipe"):
+        assert store.read(0) is None
+    store.write(batch(0))
+    assert store.read(0) is not None
+
+
+def test_a_pipe_in_place_of_the_description_is_an_error(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "store.json")
+    with pytest.raises(StoreError, match=r"store\.json is a pipe"):
+        open_store(tmp_path)
+
+
+def test_a_batch_that_cannot_be_read_is_not_taken_for_a_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path)
+    store.write(batch(0))
+
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("lanner.run.toy_store.read_arrays", broken)
+    with pytest.raises(StoreError, match=r"cannot be read: Input/output error.*its toys are safe"):
+        store.read(0)
+    monkeypatch.undo()
+    assert store.read(0) is not None
+
+
+def test_a_batch_whose_numbers_were_edited_is_made_again(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.write(batch(0))
+    path = tmp_path / "batch-00000000.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **(arrays | {"statistic": arrays["statistic"] / 2}))
+    with pytest.warns(StoreWarning, match="changed after it was written"):
+        assert store.read(0) is None
+
+
+@pytest.mark.parametrize("harm", ["damaged", "edited", "missing"])
+def test_a_description_is_made_again_from_toys_of_this_configuration(tmp_path: Path, harm: str) -> None:
+    open_store(tmp_path).write(batch(0))
+    path = tmp_path / "store.json"
+    before = path.read_text()
+    if harm == "missing":
+        path.unlink()
+        store = ToyStore(tmp_path, DESCRIPTION, batch_size=7)
+    else:
+        path.write_text("{" if harm == "damaged" else before.replace('"batch_size": 4', '"batch_size": 2'))
+        with pytest.warns(StoreWarning, match=r"store\.json is damaged.*written again"):
+            store = ToyStore(tmp_path, DESCRIPTION, batch_size=7)
+    assert path.read_text() == before
+    assert store.batch_size == 4
+    assert store.read(0) is not None
+
+
+def test_a_damaged_description_of_other_toys_is_an_error(tmp_path: Path) -> None:
+    open_store(tmp_path, seed=2).write(batch(0))
+    (tmp_path / "store.json").write_text("{")
+    with pytest.raises(StoreError, match=r"store\.json is damaged \(.*use a new folder"):
+        open_store(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["STATISTIC", "SCHEME"])
+def test_toys_of_another_statistic_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    open_store(tmp_path).write(batch(0))
+    monkeypatch.setattr(f"lanner.run.fingerprint.{version}", 99)
+    with pytest.raises(StoreError, match=rf"another configuration \({version.lower()}: \d+ there, 99 now\)"):
+        open_store(tmp_path)
+
+
+def test_what_killed_runs_left_half_written_is_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
+    open_store(tmp_path)
+    abandoned = tmp_path / ".batch-00000000.npz.lanner-abcd_123.npz"
+    others = tmp_path / ".batch-00000000.npz.swp"
+    abandoned.touch()
+    others.touch()
+    (tmp_path / "batch-00000000.lock").touch()
+    store = open_store(tmp_path)
+    with files._partial(tmp_path / "batch-00000004.npz", marked=True) as partial, store.claim(4):
+        open_store(tmp_path)
+        assert partial.exists()
+        assert (tmp_path / "batch-00000004.lock").exists()
+    assert not list(tmp_path.glob("*.lock"))
+    assert not abandoned.exists()
+    assert others.exists()

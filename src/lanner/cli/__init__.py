@@ -261,15 +261,13 @@ def report(
     with plain_errors(quiet=quiet):
         with shown(not quiet) as told:
             import lanner
-            from lanner.cli.jobs import describe, reopen
+            from lanner.cli.jobs import reopen, report_again
 
             begin(told, "reading the samples")
             result = lanner.load_result(folder)
             _, files = reopen(Path(folder), result, extra=extra, **moved)
             begin(told, "writing the report")
-            path = lanner.write_report(
-                result, output or Path(folder) / "report.html", characterisation=describe(result, files), title=title
-            )
+            path = report_again(result, files, Path(folder), output=output, title=title)
         click.echo(f"report: {path}")
 
 

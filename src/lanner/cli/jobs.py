@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner.cli.config import load_config, write_config
-from lanner.errors import InputError
+from lanner.errors import InputError, StoreWarning
 from lanner.events.io import Events, read_sample
 from lanner.events.planning import PLANNING_EVENTS
 from lanner.events.spread import read_by, spread
@@ -20,10 +21,12 @@ from lanner.run.calibration import CALIBRATION_TOYS, Calibration
 from lanner.run.dry_run import DryRun
 from lanner.run.dry_run import dry_run as estimated
 from lanner.run.execution.local import Executor, Local
+from lanner.run.fingerprint import sample_digest
+from lanner.run.manifest import NAME as MANIFEST
+from lanner.run.manifest import written_together
 from lanner.run.prepare import SCORE_TOYS, TOYS
 from lanner.run.result import SearchResult
-from lanner.run.result_io import load_result, save_result
-from lanner.run.toy_store import sample_digest
+from lanner.run.result_io import CONFIG, KIND, REPORT, RESULT, data_of, harm_of, write_result
 from lanner.settings import FitSettings, RunSettings
 from lanner.typing import Progress
 
@@ -119,10 +122,23 @@ def finish(
         if events.dropped
     )
     result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped))
-    save_result(result, folder)
-    write_config(folder / "config.yaml", config.to_dict())
-    report = write_report(result, folder / "report.html", characterisation=describe(result, files), tuning=tuning)
-    return result, Path(report)
+    with written_together(folder, KIND) as written:
+        written.remove(REPORT, others=True)
+        write_result(result, written)
+        write_config(folder / CONFIG, config.to_dict())
+        written.include(CONFIG)
+    return result, report_again(result, files, folder, tuning=tuning)
+
+
+def report_again(result: SearchResult, files: Files, folder: Path, *, output: str | None = None, **how: Any) -> Path:
+    """Write the report of a finished run; in its folder it becomes one of the files that belong together."""
+    path, found = Path(output or folder / REPORT), describe(result, files)
+    if path.resolve() != (folder / REPORT).resolve() or not (folder / MANIFEST).exists():
+        return Path(write_report(result, path, characterisation=found, **how))
+    with written_together(folder, KIND, to=True) as written:
+        write_report(result, path, characterisation=found, **how)
+        written.include(REPORT)
+    return path
 
 
 def describe(result: SearchResult, files: Files, *, variables: tuple[str, ...] | None = None) -> Characterisation:
@@ -139,15 +155,18 @@ def describe(result: SearchResult, files: Files, *, variables: tuple[str, ...] |
 
 
 def check_folder(folder: Path, data: Events) -> None:
-    """Refuse a folder that holds the result of other data, which would be lost."""
-    if not (folder / "result.json").exists():
+    """Refuse a folder that holds the result of other data, which would be lost; say if it holds a damaged one."""
+    if not (folder / RESULT).exists():
         return
-    kept = load_result(folder)
-    if dict(kept.digests).get("data") != sample_digest(data.sample):
+    digest, name = data_of(folder)
+    if digest not in (None, sample_digest(data.sample)):
         raise InputError(
-            f"{folder} holds the result of other data ({dict(kept.inputs).get('data', 'unknown')}); use another "
-            "folder. To test several data sets with the same toys, use `lanner calibrate` and `lanner apply`"
+            f"{folder} holds the result of other data ({name}) in {RESULT}; use another folder, or remove that file if "
+            "it was copied here. For several data sets with the same toys, use `lanner calibrate` and `lanner apply`"
         )
+    harm = harm_of(folder)
+    if harm is not None:
+        warnings.warn(f"{harm}. It is made again now, from the toys that are kept", StoreWarning, stacklevel=2)
 
 
 def reopen(

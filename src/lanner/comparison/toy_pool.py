@@ -16,8 +16,8 @@ from lanner.inference.resampling import ReferenceScheme
 from lanner.inference.score_experiment import scheme_of
 from lanner.model.fit import MIN_REFERENCE
 from lanner.model.weightings import Draw
+from lanner.run.fingerprint import array_digest
 from lanner.run.prepare import checked_sample, plan_search
-from lanner.run.toy_store import array_digest
 from lanner.settings import FitSettings
 from lanner.typing import Array, Progress
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lanner._util.files import read_arrays, write_arrays
+from lanner._util.files import arrays_from_bytes, read_arrays, write_arrays
 from lanner._util.text import as_html, as_text
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling, match_columns
@@ -186,21 +186,33 @@ class LearnedRatio:
         path : path_like
             The file to write.
         """
+        write_arrays(path, self.to_arrays())
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return what `save` writes.
+
+        Returns
+        -------
+        dict
+            Plain arrays by name.
+        """
         meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*_ARRAYS, "scaling", "spectrum")}
         meta |= {"format": FORMAT, "scaling": self.scaling.to_dict()}
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         if self.spectrum is not None:
             arrays |= {"eigenvalues": self.spectrum.values, "means": self.spectrum.means}
-        write_arrays(path, {"metadata": np.array(json.dumps(meta))} | arrays)
+        return {"metadata": np.array(json.dumps(meta))} | arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LearnedRatio:
+    def load(cls, path: str | os.PathLike[str], *, content: bytes | None = None) -> LearnedRatio:
         """Read what `save` wrote. Nothing in the file is executed.
 
         Parameters
         ----------
         path : path_like
             The file to read.
+        content : bytes, optional
+            What the file holds, where it was read already.
 
         Returns
         -------
@@ -215,7 +227,7 @@ class LearnedRatio:
             If there is no such file.
         """
         try:
-            arrays: dict[str, Any] = dict(read_arrays(path))
+            arrays: dict[str, Any] = read_arrays(path) if content is None else arrays_from_bytes(content)
             meta = json.loads(str(arrays.pop("metadata")))
         except FileNotFoundError:
             raise

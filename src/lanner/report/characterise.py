@@ -25,8 +25,8 @@ from lanner.report.maps import RatioMap, map_2d, most_telling_pair
 from lanner.report.profiles import RatioProfile, make_profile
 from lanner.report.region import Region, find_region
 from lanner.report.variables import columns_to_show, is_complete, with_values
+from lanner.run.fingerprint import sample_digest
 from lanner.run.result import SearchResult
-from lanner.run.toy_store import sample_digest
 from lanner.settings import spelled_out
 from lanner.typing import Array
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from lanner._util.files import read_arrays, write_arrays, write_atomically
+from lanner._util.files import arrays_as_bytes, arrays_from_bytes, read_bytes
 from lanner._util.machine import memory_budget
 from lanner._util.progress import begin, shown
 from lanner._util.warnings import collected_warnings
-from lanner.errors import InputError
+from lanner.errors import FolderError, InputError
 from lanner.events import Sample, match_columns
 from lanner.inference.combination import number_of_map_toys
 from lanner.inference.kept import kept_ladder
@@ -23,16 +23,19 @@ from lanner.inference.sequential import AUTO
 from lanner.model.backend import arrays_on
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
+from lanner.run.fingerprint import numbers_version, sample_digest
 from lanner.run.kept_widths import keep_widths, read_widths
+from lanner.run.manifest import FolderWriter, Manifest, read_together, written_together
 from lanner.run.prepare import check_constant, check_count, checked_data, least_data, prepare
 from lanner.run.result import SearchResult
 from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
-from lanner.run.toy_store import sample_digest
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike
 
-FORMAT = "lanner.calibration/6"
+FORMAT = "lanner.calibration/7"
+KIND = "calibration"
+_DESCRIPTION, _REFERENCE = "calibration.json", "reference.npz"
 CALIBRATION_TOYS = 3000  # of the score statistic, if nobody says
 
 
@@ -158,19 +161,26 @@ def calibrate(
             digest = sample_digest(sample)
             made = run_toys(workers, number, folder=folder / "toys", events_digest=digest, progress=told)
             begin(told, "keeping what judges data")
-            kept = keep_widths(folder, workers.prepared, number)
+            with written_together(folder, KIND) as files:
+                kept = keep_widths(files, workers.prepared, number)
+                _write(files, job.plans, sample, number, kept)
+    return Calibration(job.plans, sample, made, folder, tuple(kept))
+
+
+def _write(files: FolderWriter, plans: tuple[Plan, ...], sample: Sample, toys: int, kept: list[str]) -> None:
+    """Write the reference, and what the calibration is."""
     arrays = {"features": sample.features} | ({} if sample.weights is None else {"weights": sample.weights})
-    write_arrays(folder / "reference.npz", arrays)
+    files.write(_REFERENCE, arrays_as_bytes(arrays))
     description = {
         "format": FORMAT,
-        "plan": job.plans[0].to_dict(),
-        "scales": [[p.width, p.penalty] for p in job.plans],
+        "numbers": numbers_version(),
+        "plan": plans[0].to_dict(),
+        "scales": [[p.width, p.penalty] for p in plans],
         "reference": sample_digest(sample),
-        "toys": number,
+        "toys": toys,
         "kept": kept,
     }
-    write_atomically(folder / "calibration.json", json.dumps(description, indent=1))
-    return Calibration(job.plans, sample, made, folder, tuple(kept))
+    files.write(_DESCRIPTION, json.dumps(description, indent=1))
 
 
 def load_calibration(folder: PathLike) -> Calibration:
@@ -203,26 +213,42 @@ def load_calibration(folder: PathLike) -> Calibration:
     60
     """
     folder = Path(folder)
-    path = folder / "calibration.json"
-    if not path.exists():
-        raise InputError(f"{folder} holds no calibration.json; make one with `lanner calibrate` or lanner.calibrate")
     try:
-        found = json.loads(path.read_text())
+        return read_together(folder, lambda: _read(folder))
+    except FolderError as error:
+        raise FolderError(f"{error}. Calibrate again into this folder: it is made anew from its toys") from error
+
+
+def _read(folder: Path) -> Calibration:
+    path = folder / _DESCRIPTION
+    if not path.exists():
+        raise InputError(f"{folder} holds no {_DESCRIPTION}; make one with `lanner calibrate` or lanner.calibrate")
+    try:
+        found = json.loads(read_bytes(path))
         if found["format"] != FORMAT:
             raise InputError(
                 f"{path} is of another version ({found['format']}, not {FORMAT}), whose toys were of another test; "
                 "calibrate again"
             )
+        manifest = Manifest.read(folder, KIND)
+        found = json.loads(manifest.content(_DESCRIPTION))
+        if found["numbers"] != numbers_version():
+            raise InputError(
+                f"{path} is of another version of the statistic ({found['numbers']}, not {numbers_version()}); "
+                "calibrate again, into a new folder"
+            )
         plan = Plan.from_dict(found["plan"])
         plans = tuple(replace(plan, width=float(w), penalty=float(p)) for w, p in found["scales"])
-        arrays = read_arrays(folder / "reference.npz")
+        arrays = arrays_from_bytes(manifest.content(_REFERENCE))
         reference = Sample(arrays["features"], plan.names, arrays.get("weights"))
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{folder} holds a damaged calibration ({type(error).__name__}: {error})") from error
+        raise FolderError(
+            f"{folder} holds a damaged calibration ({path.name}: {type(error).__name__}: {error})"
+        ) from error
     if sample_digest(reference) != found["reference"]:
-        raise InputError(f"{folder}/reference.npz is not the reference that the toys were drawn from; calibrate again")
+        raise FolderError(f"{folder / _REFERENCE} is not the reference that the toys were drawn from")
     store = open_store(folder / "toys", plans, found["reference"])
     return Calibration(plans, reference, read_toys(store, int(found["toys"])), folder, tuple(found["kept"]))
 

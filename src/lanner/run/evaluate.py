@@ -22,9 +22,9 @@ from lanner.inference.significance import EmpiricalP, fit_chi2, z_of_log_p
 from lanner.inference.tail import fit_tail
 from lanner.inference.terms import CountTerm, OutOfReach, ProfiledCountTerm
 from lanner.model.objective import Solution
+from lanner.run.fingerprint import numbers_version, sample_digest
 from lanner.run.result import Combined, ScaleResult, SearchResult, Spread, TermResult
 from lanner.run.toy_maker import ToyRun
-from lanner.run.toy_store import sample_digest
 from lanner.typing import Array
 
 _OTHER_MAPS = 10  # bootstraps of the toys that make scales comparable
@@ -125,6 +125,7 @@ class Evaluation:
             digests=(("reference", sample_digest(experiment.reference)), ("data", sample_digest(experiment.data))),
             stopping=stopping,
             combined=combined,
+            numbers=tuple(numbers_version().items()),
         )
 
     def _scale(self, k: int, toys: Array, log_p: float) -> ScaleResult:

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lanner._util.files import read_arrays, write_arrays
+from lanner._util.files import arrays_as_bytes, read_arrays
 from lanner.errors import InputError
 from lanner.inference.kept import KeptWidth, keeps
 from lanner.inference.multiscale import Ladder
 from lanner.inference.score_experiment import ScoreExperiment
 from lanner.model.backend import NUMPY, Arrays
-from lanner.run.toy_store import array_digest
+from lanner.run.fingerprint import array_digest
+from lanner.run.manifest import FolderWriter
 
-_FOLDER = "widths"
 
-
-def keep_widths(folder: Path, ladder: Ladder, toys: int) -> list[str]:
+def keep_widths(files: FolderWriter, ladder: Ladder, toys: int) -> list[str]:
     """Write what judges data at each width, if it can be kept; the digests of the files."""
     if not keeps(ladder):
         return []
@@ -26,7 +25,7 @@ def keep_widths(folder: Path, ladder: Ladder, toys: int) -> list[str]:
     digests = []
     for k, width in enumerate(sorted(first)):
         arrays = KeptWidth.of(first[width], toys).to_arrays()
-        write_arrays(_path(folder, k), arrays)
+        files.write(_name(k), arrays_as_bytes(arrays))
         digests.append(_digest(arrays))
     return digests
 
@@ -35,7 +34,7 @@ def read_widths(folder: Path, digests: Sequence[str], arrays: Arrays = NUMPY) ->
     """What was kept, by width; files that do not belong to the calibration are refused."""
     found = {}
     for k, digest in enumerate(digests):
-        path = _path(folder, k)
+        path = folder / _name(k)
         try:
             kept = read_arrays(path)
             whole = _digest(kept) == digest
@@ -48,8 +47,8 @@ def read_widths(folder: Path, digests: Sequence[str], arrays: Arrays = NUMPY) ->
     return found
 
 
-def _path(folder: Path, k: int) -> Path:
-    return folder / _FOLDER / f"width-{k}.npz"
+def _name(k: int) -> str:
+    return f"widths/width-{k}.npz"
 
 
 def _digest(arrays: dict[str, Any]) -> str:

@@ -10,10 +10,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from lanner._util.files import write_atomically
+from lanner._util.files import remove_abandoned, write_atomically
 from lanner.inference.plan import Plan
+from lanner.run.fingerprint import fingerprint
 from lanner.run.result import SearchResult
-from lanner.run.toy_store import fingerprint
 
 _FOLDER = "looks"
 
@@ -27,6 +27,7 @@ def looks_before(folder: Path, plans: Sequence[Plan], result: SearchResult) -> t
 
 def record_look(folder: Path, plans: Sequence[Plan], result: SearchResult) -> None:
     """Keep that a result with its number of toys was seen."""
+    remove_abandoned(folder / _FOLDER)
     about = {"toys": _toys(result), "p_value": result.p_value}
     write_atomically(folder / _FOLDER / f"{_name(plans, result)}-{_toys(result)}.json", json.dumps(about))
 

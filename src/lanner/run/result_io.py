@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import platform
+import warnings
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from lanner._util.files import read_arrays, write_arrays, write_atomically
-from lanner.errors import InputError
+from lanner._util.files import arrays_as_bytes, arrays_from_bytes, read_bytes
+from lanner.errors import FolderError, InputError, StoreWarning
 from lanner.inference.null import Null
 from lanner.inference.plan import Plan, upgraded
 from lanner.inference.sequential import Stopping
@@ -22,9 +24,14 @@ from lanner.inference.tail import FittedTail
 from lanner.inference.terms import OutOfReach
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.ratio import LearnedRatio
+from lanner.run.manifest import FolderWriter, Manifest, read_together, written_together
 from lanner.run.result import Combined, Extrapolation, ScaleResult, SearchResult, Spread, TermResult
+from lanner.run.uncertain import Nuisance
 
-FORMAT, LAST_FORMAT = "lanner.result/5", "lanner.result/4"
+FORMAT = "lanner.result/6"
+EARLIER = ("lanner.result/5", "lanner.result/4")  # which are read too: their folders have no manifest
+KIND = "result"
+RESULT, NULL, RATIO, REPORT, CONFIG = "result.json", "null.npz", "ratio.npz", "report.html", "config.yaml"
 _PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
 _LISTED = 10_000  # toys in the JSON; a folder keeps all of them beside it
 Plain = dict[str, Any]
@@ -60,9 +67,14 @@ def save_result(result: SearchResult, folder: str | Path) -> Path:
     ...     lanner.save_result(result, folder).name
     'result.json'
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    result.ratio.save(folder / "ratio.npz")
+    with written_together(Path(folder), KIND) as files:
+        return write_result(result, files)
+
+
+def write_result(result: SearchResult, files: FolderWriter) -> Path:
+    """Write the files of a result, beside others that belong to it; the path of `result.json`."""
+    # The report of an earlier result must not stand beside this one, not even if this process dies now.
+    files.remove(REPORT)
     analytic = result.null.analytic
     arrays = {
         "statistic": np.array(result.statistic),  # to the last bit
@@ -71,8 +83,9 @@ def save_result(result: SearchResult, folder: str | Path) -> Path:
         "analytic_weights": None if analytic is None else analytic.weights,
         "null_coefficients": result.null_coefficients,
     }
-    write_arrays(folder / "null.npz", {name: values for name, values in arrays.items() if values is not None})
-    return write_atomically(folder / "result.json", result_to_json(result))
+    files.write(RATIO, arrays_as_bytes(result.ratio.to_arrays()))
+    files.write(NULL, arrays_as_bytes({name: values for name, values in arrays.items() if values is not None}))
+    return files.write(RESULT, result_to_json(result))
 
 
 def load_result(folder: str | Path) -> SearchResult:
@@ -104,19 +117,91 @@ def load_result(folder: str | Path) -> SearchResult:
     ...     lanner.load_result(folder).p_value == result.p_value
     True
     """
-    folder = Path(folder)
-    path = folder / "result.json"
-    if not path.exists():
-        raise InputError(f"{folder} holds no result.json; give the output folder of `lanner search` or `lanner apply`")
     try:
-        plain = _upgraded(json.loads(path.read_text()), path)
-        return _result(plain, read_arrays(folder / "null.npz"), LearnedRatio.load(folder / "ratio.npz"))
-    except InputError:
+        return _whole(Path(folder), _warn)
+    except FolderError as error:
+        again = "Run the same search again into this folder: the result is made anew from its toys"
+        raise FolderError(f"{error}. {again}") from error
+
+
+def harm_of(folder: Path) -> str | None:
+    """What is wrong with the result in a folder, if anything is."""
+    try:
+        _whole(folder, lambda _: None)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def data_of(folder: Path) -> tuple[str | None, str]:
+    """The digest and the description of the data whose result a folder holds, as far as that can be read."""
+    try:
+        plain = json.loads(read_bytes(folder / RESULT))
+        return plain["samples"]["digests"]["data"], str(plain["inputs"].get("data", "unknown"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, "unknown"
+
+
+def _whole(folder: Path, warn: Callable[[str], None]) -> SearchResult:
+    return read_together(folder, lambda: _read_result(folder, warn))
+
+
+def _read_result(folder: Path, warn: Callable[[str], None]) -> SearchResult:
+    path, plain = folder / RESULT, {}
+    if not path.exists():
+        raise InputError(f"{folder} holds no {RESULT}; give the output folder of `lanner search` or `lanner apply`")
+    try:
+        plain = json.loads(read_bytes(path))
+        earlier = plain["schema"] in EARLIER
+        plain = _upgraded(plain, path)
+        if earlier:
+            warn(
+                f"{folder} was written by an earlier version, which kept no manifest: whether its files belong "
+                "together was checked by their numbers alone. Run the search again into this folder to have one"
+            )
+            content = {name: read_bytes(folder / name) for name in (NULL, RATIO)}
+        else:
+            content = _checked(folder, warn)
+            plain = json.loads(content[RESULT])
+        found = _result(plain, arrays_from_bytes(content[NULL]), LearnedRatio.load(RATIO, content=content[RATIO]))
+    except FolderError:
+        raise
+    except InputError as error:
+        if plain.get("schema") in EARLIER:
+            raise FolderError(f"{folder} holds a damaged result: {error}") from error
         raise
     except Exception as error:
-        raise InputError(
-            f"{folder} holds a damaged result ({type(error).__name__}: {error}); run the search again"
-        ) from error
+        raise FolderError(f"{folder} holds a damaged result ({_harmed(folder)}{_told(error)})") from error
+    if found.p_value != plain["p_value"] or _finite(found.statistic) != plain["statistic"]:
+        raise FolderError(f"{path} and {folder / NULL} are of different results")
+    return found
+
+
+def _checked(folder: Path, warn: Callable[[str], None]) -> dict[str, bytes]:
+    """What the files of a result hold, if they belong together."""
+    manifest = Manifest.read(folder, KIND)
+    content = {name: manifest.content(name) for name in (RESULT, NULL, RATIO)}
+    for name, remedy in ((REPORT, "`lanner report` writes it again"), (CONFIG, "see that it names the right files")):
+        if not manifest.fits(name):
+            warn(f"{folder / name} is not the one of the result beside it: it was changed, lost or copied; {remedy}")
+    return content
+
+
+def _harmed(folder: Path) -> str:
+    """The file that does not fit, where a manifest tells."""
+    try:
+        _checked(folder, lambda _: None)
+    except FolderError as error:
+        return f"{error}; "
+    return ""
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, StoreWarning, stacklevel=7)
 
 
 def result_to_json(result: SearchResult, indent: int | None = 1) -> str:
@@ -174,8 +259,10 @@ def result_to_dict(result: SearchResult) -> Plain:
         "inputs": dict(result.inputs),
         "warnings": result.warnings,
         "versions": versions(),
+        "numbers": dict(result.numbers),
         "seconds": result.seconds,
         "looks": result.looks,
+        "nuisances": [asdict(nuisance) for nuisance in result.nuisances],
     }
     return {name: _finite(value) for name, value in plain.items()}
 
@@ -206,11 +293,11 @@ def _finite(value: Any) -> Any:
 
 def _upgraded(plain: Plain, path: Path) -> Plain:
     """What the file holds, in the names of this format."""
-    if plain["schema"] == FORMAT:
+    if plain["schema"] in (FORMAT, EARLIER[0]):
         return plain
-    if plain["schema"] != LAST_FORMAT:
+    if plain["schema"] not in EARLIER:
         raise InputError(
-            f"{path} has the format {plain['schema']}, and this version reads {FORMAT} and the one before: "
+            f"{path} has the format {plain['schema']}, and this version reads {', '.join((FORMAT, *EARLIER))}: "
             "remake it by running the search again with the same settings"
         )
     return plain | {"configuration": upgraded(plain["configuration"]), "spread": None, "out_of_reach": None}
@@ -248,6 +335,8 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         spread=None if spread is None else _made(Spread, spread),
         out_of_reach=None if beyond is None else OutOfReach(**beyond | {"rows": tuple(beyond["rows"])}),
         looks=tuple(plain.get("looks", ())),  # not in files of earlier versions
+        nuisances=tuple(Nuisance(**one) for one in plain.get("nuisances", ())),
+        numbers=tuple(plain.get("numbers", {}).items()),
     )
 
 

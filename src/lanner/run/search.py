@@ -19,11 +19,11 @@ from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import AUTO, Stopping
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, Local, executor_of
+from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
 from lanner.run.prepare import prepare
 from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyMaker
-from lanner.run.toy_store import array_digest
 from lanner.run.uncertain import digest_of, nuisances_of, with_uncertainties
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress

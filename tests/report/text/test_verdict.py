@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lanner import SearchResult, load_result
+from lanner import SearchResult
 from lanner.inference.significance import z_of_log_p
 from lanner.inference.terms import OutOfReach
 from lanner.report.text.verdict import earlier_looks, law_z, meaning, verdict
 from lanner.run.result import Extrapolation, Spread, TermResult
+from tests.conftest import kept_result
 from tests.report.showcase import the_case
 
 TEXTS = Path(__file__).with_name("data")
-RESULTS = Path(__file__).parents[2] / "run" / "data" / "result_format_4"
 
 
 @cache
 def kept(kind: str) -> SearchResult:
-    return load_result(RESULTS / kind)
+    return kept_result(kind)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,8 @@ pytest.importorskip("distributed", reason="Dask is not installed: pip install 'l
 
 from lanner.run.execution import dask_worker
 from lanner.run.execution.dask_worker import Bench
+from lanner.run.fingerprint import Maker
+from lanner.run.toy_store import Batch
 
 
 class Recipe:
@@ -106,7 +109,7 @@ def test_errors_that_are_meant_come_back_as_values(
         raise raised
 
     monkeypatch.setattr(dask_worker, "_bench", lambda name: bench(Recipe()))
-    found = dask_worker.batch("name", fails, 0, 3)
+    found = dask_worker.batch("name", fails, 0, 3).found
     assert isinstance(found, LannerError)
     assert type(found) is returned
     assert words in str(found)
@@ -132,3 +135,28 @@ def test_messages_about_progress_are_gathered(monkeypatch: pytest.MonkeyPatch) -
     tell(2)
     tell(1)
     assert sent == [("name", {"first": 40, "toys": 5})]
+
+
+def test_what_is_delivered_says_who_made_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_worker, "_bench", lambda name: bench(Recipe()))
+    found = dask_worker.batch("name", fives, 6, 3)
+    assert (found.address, found.maker) == ("tcp://worker:1", Maker.here())
+    assert isinstance(found.found, Batch)
+
+
+def test_a_worker_of_other_code_begins_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = Recipe()
+    made = Bench("name", recipe, 1000, threads=1, maker=Maker("0.0.1", 1, 1, "abc"))
+    made.setup(bench(recipe)._worker)
+    monkeypatch.setattr(dask_worker, "_bench", lambda name: made)
+    assert dask_worker.prepare("name") == 0.0
+    found = dask_worker.batch("name", fives, 6, 3)
+    assert (found.found, found.maker) == (None, Maker.here())
+    assert recipe.budgets == []
+
+
+def test_a_worker_of_an_earlier_version_can_read_what_it_is_asked() -> None:
+    """Or it would die of it and be waited for, instead of being refused."""
+    sent = pickle.dumps(Bench("name", Recipe(), 1000, threads=1, maker=Maker.here()))
+    assert b"fingerprint" not in sent
+    assert b"delivery" not in sent

@@ -21,7 +21,7 @@ from lanner.comparison.trees import boosted_trees, many
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.weightings import Draw
-from lanner.run.toy_store import array_digest
+from lanner.run.fingerprint import array_digest
 from lanner.typing import Array, Progress
 
 _SOME = 1000  # events on which one known ratio is told from another

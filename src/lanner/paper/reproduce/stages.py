@@ -10,7 +10,7 @@ from typing import Any
 
 from lanner._util.files import write_atomically
 from lanner._util.progress import named
-from lanner.run.toy_store import fingerprint
+from lanner.run.fingerprint import fingerprint
 from lanner.typing import Progress
 
 Numbers = dict[str, Any]

@@ -17,11 +17,14 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from lanner._util.machine import megabytes
-from lanner.errors import ClusterError, InputError, LannerError
+from lanner.errors import ClusterError, InputError
 from lanner.events.spread import RowMapper
 from lanner.run.execution.dask_cluster import CONNECT, connected, cores_here, local_cluster
 from lanner.run.execution.dask_rows import DaskRows
+from lanner.run.execution.delivery import check_workers, taken
+from lanner.run.execution.encryption import warn_if_open
 from lanner.run.execution.local import Preparable, Task, Told, Workers
+from lanner.run.fingerprint import Maker
 from lanner.run.toy_store import Batch
 from lanner.typing import Progress
 
@@ -119,7 +122,7 @@ class Dask:
             number = self.workers or cores
             budget = memory = memory // (number + 1)  # for each worker, and for this process
             threads = self.threads or max(1, cores // number)
-        with self._connected() as client, _benches(client, recipe, budget, threads) as name:
+        with self._checked() as client, _benches(client, recipe, budget, threads) as name:
             yield _DaskWorkers(client, name, recipe.prepare(memory, progress))
 
     @contextmanager
@@ -138,13 +141,21 @@ class Dask:
         InputError
             If the package `distributed` is not installed.
         """
-        with self._connected() as client:
+        with self._checked() as client:
             yield DaskRows(client, wait=partial(_next, client), threads=lambda: max(1, _threads(client)))
 
     @property
     def _is_own(self) -> bool:
         """Whether the cluster is made for the occasion."""
         return self.client is None and self.scheduler is None
+
+    @contextmanager
+    def _checked(self) -> Iterator[Any]:
+        """A client of workers that run the code of this process; those who join later are known by what they send."""
+        with self._connected() as client:
+            warn_if_open([client.scheduler.address, *_workers(client)])
+            check_workers(client)
+            yield client
 
     def _connected(self) -> AbstractContextManager[Any]:
         if self._is_own:
@@ -161,7 +172,7 @@ def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int |
     from lanner.run.execution.dask_worker import Bench, prepare
 
     name = f"lanner-{uuid.uuid4().hex[:12]}"
-    client.register_plugin(Bench(name, recipe, memory, threads), name=name)
+    client.register_plugin(Bench(name, recipe, memory, threads, Maker.here()), name=name)
     try:
         # Those who are there begin with the features at once; what goes wrong is told by the toys.
         begun = [
@@ -234,10 +245,7 @@ class _DaskWorkers:
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
             raise _lost() from error
-        if isinstance(found, LannerError):
-            raise found
-        assert isinstance(found, Batch)
-        return found
+        return taken(found, self._client, future)
 
 
 def _next(client: Any, done: SimpleQueue[Any]) -> Any:

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from lanner._util.merging import MergeTree
 from lanner.errors import ClusterError, LannerError, MemoryBudgetError
 from lanner.events.spread import Spread, Told, Work
+from lanner.run.execution.delivery import refused_here
+from lanner.run.fingerprint import Maker
 
 T = TypeVar("T")
 _AHEAD = 2  # parts handed out for each thread of the workers: one that it works on and one that waits
@@ -23,6 +25,7 @@ class DaskRows:
 
     def __init__(self, client: Any, *, wait: Callable[[SimpleQueue[Any]], Any], threads: Callable[[], int]) -> None:
         self._client, self._wait, self._threads = client, wait, threads
+        self._maker = Maker.here().to_dict()  # whose code is asked for, also of workers that join later
 
     def each(self, spread: Spread, works: Sequence[Work[T]], told: Told | None = None) -> list[T]:
         """What the work of each part makes of its events, in the order of the parts."""
@@ -38,7 +41,7 @@ class DaskRows:
 
         def merged(a: Any, b: Any) -> Any:
             # Before further parts: what waits to be merged takes memory.
-            return self._client.submit(merge, a, b, pure=False, priority=10)
+            return self._client.submit(merge_on, self._maker, merge, a, b, pure=False, priority=10)
 
         tree = MergeTree[Any](len(works), merged)
         for part, future in self._finished(spread, works, told):
@@ -57,7 +60,7 @@ class DaskRows:
         try:
             while ended < len(works):
                 while len(pending) < _AHEAD * self._threads() and (part := next(parts, None)) is not None:
-                    future = self._client.submit(work_on, spread, part, works[part], pure=False)
+                    future = self._client.submit(work_on, self._maker, spread, part, works[part], pure=False)
                     pending[future] = part
                     future.add_done_callback(done.put)
                 future = self._wait(done)
@@ -89,7 +92,15 @@ class DaskRows:
         return found
 
 
-def work_on(spread: Spread, part: int, work: Work[T]) -> T | LannerError:
+def merge_on(maker: dict[str, Any], merge: Callable[[T, T], T], a: T, b: T) -> T | LannerError:
+    """As a task: merge the results of parts, or why there are none."""
+    for found in (refused_here(maker), a, b):
+        if isinstance(found, LannerError):
+            return found
+    return merge(a, b)
+
+
+def work_on(maker: dict[str, Any], spread: Spread, part: int, work: Work[T]) -> T | LannerError:
     """As a task: read a part and work on it, or why that cannot be done.
 
     Errors that Lanner raises on purpose come back as values: raised, Dask would bring some of them under another name.
@@ -98,6 +109,8 @@ def work_on(spread: Spread, part: int, work: Work[T]) -> T | LannerError:
 
     from lanner.run.execution.dask_worker import keep_freed_memory
 
+    if (refused := refused_here(maker)) is not None:
+        return refused
     keep_freed_memory()
     try:
         with threadpool_limits(limits=1):  # a worker of several threads works on several parts

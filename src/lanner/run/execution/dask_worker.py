@@ -17,7 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from lanner._util.machine import megabytes, memory_budget
 from lanner.errors import LannerError, MemoryBudgetError
+from lanner.run.execution.delivery import Delivery
 from lanner.run.execution.local import Preparable, Task, make_batch
+from lanner.run.fingerprint import Maker
 from lanner.run.toy_store import Batch
 
 # Of a worker's memory limit, what it may come to use: Dask pauses a worker at 80 % of it and ends it at 95 %.
@@ -31,8 +33,12 @@ _MALLOC = {-3: 2**25, -1: 2**26}
 class Bench(WorkerPlugin):
     """A worker's workbench: the recipe that every worker gets when it joins, and what it has made of it."""
 
-    def __init__(self, name: str, recipe: Preparable, memory: int | None, threads: int | None) -> None:
+    def __init__(
+        self, name: str, recipe: Preparable, memory: int | None, threads: int | None, maker: Maker | None = None
+    ) -> None:
         self.name = name
+        # The code of who asks for toys; None: any. As a plain value, which any earlier version can be sent.
+        self._asked_of = None if maker is None else maker.to_dict()
         self._recipe, self._memory, self._threads = recipe, memory, threads
         self._prepared: Any = None
 
@@ -48,6 +54,11 @@ class Bench(WorkerPlugin):
     def address(self) -> str:
         """The address of the worker."""
         return str(self._worker.address)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the code here is that of who asks for toys: others might make other numbers."""
+        return self._asked_of in (None, Maker.here().to_dict())
 
     def teardown(self, worker: Worker) -> None:
         """Called when the search has ended: the features go."""
@@ -121,21 +132,25 @@ class _Messages:
 
 def prepare(name: str) -> float:
     """As a task: build the features of this worker's bench."""
-    return _bench(name).prepare()
+    bench = _bench(name)
+    return bench.prepare() if bench.is_ours else 0.0
 
 
-def batch(name: str, task: Task, first: int, size: int) -> Batch | LannerError:
+def batch(name: str, task: Task, first: int, size: int) -> Delivery:
     """As a task: toys at this worker's bench, or why there are none.
 
     Errors that Lanner raises on purpose come back as values: raised, Dask would bring some of them under another name.
     """
     bench = _bench(name)
+    found: Batch | LannerError | None = None
     try:
-        return bench.batch(task, first, size)
+        if bench.is_ours:
+            found = bench.batch(task, first, size)
     except LannerError as error:
-        return type(error)(str(error))
+        found = type(error)(str(error))
     except MemoryError:
-        return MemoryBudgetError(f"worker {bench.address} ran out of memory: give the workers more, or fewer centres")
+        found = MemoryBudgetError(f"worker {bench.address} ran out of memory: give the workers more, or fewer centres")
+    return Delivery(bench.address, Maker.here(), found)
 
 
 def _bench(name: str) -> Bench:

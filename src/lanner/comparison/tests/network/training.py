@@ -28,7 +28,7 @@ from lanner.comparison.tests.network.bounded_step import DAMPING, bounded_step, 
 from lanner.comparison.tests.network.stack import Objective
 from lanner.comparison.tests.network.torch_module import need_torch
 from lanner.errors import InputError
-from lanner.run.toy_store import array_digest
+from lanner.run.fingerprint import array_digest
 
 REVISION = 2  # of how networks are trained: toys of one are not judged beside those of another
 _MANY = 200_000  # events times networks, to be worth threads
