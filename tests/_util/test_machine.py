@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -33,6 +35,23 @@ def test_what_is_not_a_size_is_refused(bad: object) -> None:
 
 def test_the_default_is_half_of_what_is_free() -> None:
     assert 0.3 * psutil.virtual_memory().available < memory_budget() < 0.6 * psutil.virtual_memory().total
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of the address space are those of Unix")
+def test_a_limit_of_the_address_space_is_respected() -> None:
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import resource, psutil; from lanner._util.machine import memory_budget; "
+            "used = psutil.Process().memory_info().vms; "
+            "resource.setrlimit(resource.RLIMIT_AS, (used + 10**9, used + 10**9)); print(memory_budget())",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 0.4e9 < int(told.stdout) <= 0.5e9
 
 
 def test_too_small_a_budget_says_what_is_needed() -> None:

@@ -75,7 +75,17 @@ def _free_memory() -> int:
             free = min(free, int(Path(limit).read_text()) - int(Path(used).read_text()))
         except (OSError, ValueError):
             continue
-    return max(free, 2**26)
+    return int(max(min(free, _address_space()), 2**26))
+
+
+def _address_space() -> float:
+    """Bytes that this process may still map, where somebody has set a limit (`ulimit -v`, a batch system)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("inf")
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return float("inf") if limit == resource.RLIM_INFINITY else limit - psutil.Process().memory_info().vms
 
 
 class _Blas:
