@@ -1,5 +1,7 @@
 """Declarations of uncertainties: what is refused, and in which words."""
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
@@ -18,14 +20,14 @@ X = np.arange(6.0)[:, None]
         ("much", "is not a number"),
     ],
 )
-def test_a_size_is_a_relative_uncertainty(size: object, words: str) -> None:
+def test_a_size_is_a_relative_uncertainty(size: Any, words: str) -> None:
     for declare in (lambda: Normalisation("lumi", size), lambda: Process("lumi", size, label=[1, 0])):
         with pytest.raises(InputError, match=words):
             declare()
 
 
 @pytest.mark.parametrize("name", ["", " ", None, 3])
-def test_an_uncertainty_has_a_name(name: object) -> None:
+def test_an_uncertainty_has_a_name(name: Any) -> None:
     with pytest.raises(InputError, match="has the name"):
         Normalisation(name, 0.1)
 
@@ -109,4 +111,4 @@ def test_a_process_without_events_is_refused() -> None:
 
 def test_a_known_ratio_needs_a_function() -> None:
     with pytest.raises(InputError, match="cannot be called"):
-        KnownRatio("scale", 0.05)
+        KnownRatio("scale", cast(Any, 0.05))
