@@ -1,0 +1,223 @@
+"""Closure: whether the reference, reweighted by what was learned, is the varied events, as far as the data can tell.
+
+Each half of the events is compared with the ratio that the other half has taught. In directions e_j(x) of unit second
+moment in the reference, eigenfunctions of kernels of several widths, the bias at N(0) events is, in standard
+deviations of N(0) events,
+
+    v_j = sqrt(N(0)) [ sum_varied w e_j - sum_reference w r e_j ] / sum_reference w
+    T = sum_j h_j v_j^2,   h_j = s_j / (s_j + s0),   s_j the kernel's eigenvalue
+
+v has a statistical error of its own, since the held-out events are finite. p is the probability to find T or more, by
+that error, for a bias that does no harm: T of at most 1/2 without the error. T is taken for all events, and for each
+half with twice the harmless bias, since half of the events leave twice the variance in what is learned from them. (In
+the sum over the halves the fluctuations that one of them has learned cancel those of the other; in the halves by
+themselves they do not.) The p-values of widths and halves are combined by their harmonic mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import ncx2, norm
+
+from lanner.events import Scaling
+from lanner.model.kernel import GaussianKernel, pairwise_width
+from lanner.model.nystrom import Basis, choose_pivots
+from lanner.typing import Array
+from lanner.uncertainties.pulls import FeaturePulls, feature_pulls
+
+LEVEL = 0.01  # at which closures warn, shared out over all of them
+_HARMLESS = 0.5  # T of a bias that does no harm
+_WIDTHS = (1.0, 0.4, 0.15)
+_CANDIDATES, _RANK, _DIRECTIONS, _LEAST_EIGENVALUE = 2000, 100, 40, 1e-3
+_COVARIANCE_ROWS = 20_000  # events of each half that tell the error of v
+_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Some events, in their own units, with their weights."""
+
+    features: Array
+    weights: Array
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """One variation in one direction, half by half: the varied events, and r at the reference's, which r has not seen.
+
+    The varied events are given as weights where they are the reference's own.
+    """
+
+    name: str
+    direction: str  # "up" or "down"
+    varied: tuple[Events | Array, Events | Array]
+    ratio: tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """How well one variation in one direction closes."""
+
+    name: str
+    direction: str
+    p_value: float  # for a bias that does no harm
+    level: float  # below which it fails
+    bias: float  # sqrt(T) without the part that the statistical error explains, at the worst of the widths
+    error: float  # sqrt of that part
+    pulls: tuple[FeaturePulls, ...]
+
+    @property
+    def closes(self) -> bool:
+        """Whether the bias is unremarkable at the statistics of the data."""
+        return self.p_value >= self.level
+
+    def __str__(self) -> str:
+        words = "closes" if self.closes else "does not close"
+        size = f"bias {self.bias:.2g} (error {self.error:.2g})"
+        return f"{self.name!r} {self.direction} {words}: p = {self.p_value:.2g}, {size}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Scale:
+    """Directions at one width: e(x) = phi(x) rotation, and h."""
+
+    scaling: Scaling
+    basis: Basis
+    rotation: Array
+    filter: Array
+
+    def __call__(self, features: Array) -> Array:
+        return np.asarray(self.basis.features(self.scaling.apply(features)) @ self.rotation)
+
+
+def close(
+    reference: Sequence[Events],
+    held_out: Sequence[HeldOut],
+    *,
+    names: Sequence[str],
+    expected: float,
+    scaling: Scaling,
+    rng: np.random.Generator,
+    memory: int,
+) -> tuple[Closure, ...]:
+    """Closure of each variation, given the halves of the reference."""
+    scales = _scales(reference, scaling, rng, memory)
+    totals = [float(half.weights.sum()) for half in reference]
+    found: list[tuple[list[float], list[tuple[float, float]]]] = [([], []) for _ in held_out]
+    for scale in scales:
+        shared = [_Shared.of(scale, half) for half in reference]
+        for one, (p_values, sizes) in zip(held_out, found, strict=True):
+            sums, errors = zip(*(shared[k].difference(one, k) for k in (0, 1)), strict=True)
+            for u, covariance, total, share in (
+                (sums[0], errors[0], totals[0], 2.0),
+                (sums[1], errors[1], totals[1], 2.0),
+                (sums[0] + sums[1], errors[0] + errors[1], sum(totals), 1.0),
+            ):
+                v = u / total * expected**0.5
+                root = scale.filter**0.5
+                noise = np.linalg.eigvalsh(covariance * (expected / total**2) * np.outer(root, root))
+                noise = np.maximum(noise, 0.0)
+                size = float(scale.filter @ v**2)
+                p_values.append(upper_tail(size, noise, share * _HARMLESS))
+            sizes.append((max(size - float(noise.sum()), 0.0) ** 0.5, float(noise.sum()) ** 0.5))
+    level = LEVEL / max(len(held_out), 1)
+    closures = []
+    for one, (p_values, sizes) in zip(held_out, found, strict=True):
+        p = min(1.0, len(p_values) / float(np.sum(1 / np.maximum(p_values, 1e-300))))
+        bias, error = max(sizes)
+        pulls = feature_pulls(
+            names,
+            [half.features for half in reference],
+            [half.weights * r for half, r in zip(reference, one.ratio, strict=True)],
+            [part.features if isinstance(part, Events) else None for part in one.varied],
+            [part.weights if isinstance(part, Events) else part for part in one.varied],
+            total=sum(totals),
+            expected=expected,
+        )
+        closures.append(Closure(one.name, one.direction, p, level, bias, error, pulls))
+    return tuple(closures)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """What all variations share at one width: the directions of the reference's events of one half."""
+
+    scale: _Scale
+    half: Events
+    e: Array  # (events, directions)
+    some: NDArray[np.intp]  # rows that tell the error
+
+    @classmethod
+    def of(cls, scale: _Scale, half: Events) -> _Shared:
+        e = np.concatenate([scale(half.features[i : i + _ROWS]) for i in range(0, len(half.features), _ROWS)])
+        return cls(scale, half, e, _some(len(e)))
+
+    def difference(self, one: HeldOut, k: int) -> tuple[Array, Array]:
+        """The sum over varied events minus that over the reweighted reference, and its covariance."""
+        varied, reweighted = one.varied[k], self.half.weights * one.ratio[k]
+        some, part = self.some, len(self.e) / len(self.some)
+        if not isinstance(varied, Events):
+            left = varied - reweighted
+            d = self.e[some] * left[some, None]
+            return self.e.T @ left, part * (d.T @ d)
+        x, w = varied.features, varied.weights
+        u = -(self.e.T @ reweighted)
+        for i in range(0, len(x), _ROWS):
+            u += self.scale(x[i : i + _ROWS]).T @ w[i : i + _ROWS]
+        d = self.e[some] * reweighted[some, None]
+        if len(x) == len(self.e):
+            # Event by event: right for samples of other events, whose numbers are fixed, and for the same events.
+            d -= self.scale(x[some]) * w[some, None]
+            return u, part * (d.T @ d)
+        others = _some(len(x))
+        more = self.scale(x[others]) * w[others, None]
+        return u, part * (d.T @ d) + len(x) / len(others) * (more.T @ more)
+
+
+def upper_tail(size: float, noise: Array, harmless: float) -> float:
+    """P(Q >= size) of Q = |b + n|^2, n normal with the variances `noise`, |b|^2 = harmless in the noisiest direction.
+
+    By four moments (Liu, Tang and Zhang 2009).
+
+    >>> round(upper_tail(3.84, np.ones(1), 0.0), 3), round(upper_tail(18.3, np.ones(10), 0.0), 3)
+    (0.05, 0.05)
+    """
+    largest = float(noise.max(initial=0.0))
+    if largest == 0.0:
+        return float(size <= harmless)
+    c = [float(np.sum(noise**k)) + k * largest ** (k - 1) * harmless for k in (1, 2, 3, 4)]
+    standard = (size - c[0]) / (2 * c[1]) ** 0.5
+    skewness, tail = c[2] / c[1] ** 1.5, c[3] / c[1] ** 2
+    if skewness < 1e-3:
+        return float(norm.sf(standard))
+    a = 1 / (skewness - (skewness**2 - tail) ** 0.5) if skewness**2 > tail else 1 / skewness
+    shift = max(skewness * a**3 - a**2, 0.0) if skewness**2 > tail else 0.0
+    freedom = a**2 - 2 * shift
+    at = standard * 2**0.5 * a + freedom + shift
+    return float(ncx2.sf(at, freedom, shift)) if at > 0 else 1.0
+
+
+def _some(events: int) -> NDArray[np.intp]:
+    return np.arange(0, events, max(1, events // _COVARIANCE_ROWS))
+
+
+def _scales(reference: Sequence[Events], scaling: Scaling, rng: np.random.Generator, memory: int) -> list[_Scale]:
+    features = np.concatenate([half.features[_some(len(half.features))] for half in reference])
+    weights = np.concatenate([half.weights[_some(len(half.features))] for half in reference])
+    scaled = scaling.apply(features)
+    candidates = scaled[rng.choice(len(scaled), min(_CANDIDATES, len(scaled)), replace=False)]
+    width = pairwise_width(scaled, rng=rng) or 1.0
+    scales = []
+    for part in _WIDTHS:
+        kernel = GaussianKernel(part * width)
+        basis = choose_pivots(candidates, kernel, trace_error=1e-3, max_rank=_RANK, rng=rng, memory=memory)
+        phi = basis.features(scaled)
+        s, vectors = np.linalg.eigh(phi.T @ (phi * (weights / weights.sum())[:, None]))
+        kept = np.flatnonzero(s > _LEAST_EIGENVALUE)[-_DIRECTIONS:]
+        s, vectors = s[kept], vectors[:, kept]
+        scales.append(_Scale(scaling, basis, vectors / s**0.5, s / (s + _LEAST_EIGENVALUE)))
+    return scales
