@@ -27,7 +27,7 @@ from lanner.events import Scaling
 from lanner.model.kernel import GaussianKernel, pairwise_width
 from lanner.model.nystrom import Basis, choose_pivots
 from lanner.typing import Array
-from lanner.uncertainties.pulls import FeaturePulls, feature_pulls
+from lanner.uncertainties.pulls import Binning, FeaturePulls
 
 LEVEL = 0.01  # at which closures warn, shared out over all of them
 _HARMLESS = 0.5  # T of a bias that does no harm
@@ -125,13 +125,12 @@ def close(
                 p_values.append(upper_tail(size, noise, share * _HARMLESS))
             sizes.append((max(size - float(noise.sum()), 0.0) ** 0.5, float(noise.sum()) ** 0.5))
     level = LEVEL / max(len(held_out), 1)
+    binning = Binning.of(names, [half.features for half in reference])
     closures = []
     for one, (p_values, sizes) in zip(held_out, found, strict=True):
         p = min(1.0, len(p_values) / float(np.sum(1 / np.maximum(p_values, 1e-300))))
         bias, error = max(sizes)
-        pulls = feature_pulls(
-            names,
-            [half.features for half in reference],
+        pulls = binning.pulls(
             [half.weights * r for half, r in zip(reference, one.ratio, strict=True)],
             [part.features if isinstance(part, Events) else None for part in one.varied],
             [part.weights if isinstance(part, Events) else part for part in one.varied],

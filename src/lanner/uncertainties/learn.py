@@ -74,6 +74,14 @@ def learn(
 
 
 @dataclass(frozen=True, eq=False)
+class _Regressed:
+    """Coefficients learned on each half, (2, functions, columns), and psi . c at the events of the other half."""
+
+    halves: Array
+    unseen: tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
 class _School:
     """The reference in its halves, with the moments that all variations share."""
 
@@ -115,46 +123,44 @@ class _School:
             held_out += tested
         return tuple(variations), held_out
 
-    def _regressed(self, uncertainties: Sequence[Weights | Process]) -> dict[str, Array]:
-        """Coefficients of each half, (2, functions, columns), by name: one regression for all."""
+    def _regressed(self, uncertainties: Sequence[Weights | Process]) -> dict[str, _Regressed]:
+        """What is learned of weights and processes, by name: one regression for all."""
         nominal = weights_of(self.sample)
         columns: list[Array] = []
         owners: list[str] = []
         for one in uncertainties:
             if isinstance(one, Process):
-                columns.append(nominal * one.label)
-                owners.append(one.name)
-                continue
-            for side in (one.up, one.down):
-                if side is not None:
-                    columns.append(side - nominal)
-                    owners.append(one.name)
+                targets = [nominal * one.label]
+            else:
+                targets = [side - nominal for side in (one.up, one.down) if side is not None]
+            columns += targets
+            owners += [one.name] * len(targets)
         if not columns:
             return {}
-        targets = np.stack(columns, axis=1) * self.unit
-        fitted = least_squares(self.parts, self.moments, [targets[half] for half in self.rows])
-        names = np.array(owners)
-        return {one.name: fitted.halves[:, :, names == one.name] for one in uncertainties}
+        table = np.stack(columns, axis=1) * self.unit
+        c = least_squares(self.parts, self.moments, [table[half] for half in self.rows]).halves
+        first, second = self._unseen(c)
+        own = {one.name: np.flatnonzero(np.array(owners) == one.name) for one in uncertainties}
+        return {name: _Regressed(c[:, :, k], (first[:, k], second[:, k])) for name, k in own.items()}
 
-    def _weights(self, one: Weights, c: Array) -> tuple[Variation, list[HeldOut]]:
-        values = self._unseen(c)
+    def _weights(self, one: Weights, learned: _Regressed) -> tuple[Variation, list[HeldOut]]:
         held_out = []
         for k, (direction, side) in enumerate((("up", one.up), ("down", one.down))):
             if side is not None:
-                first, second = (np.exp(log_ratios(half[:, k], "ratio")) for half in values)
+                first, second = (np.exp(log_ratios(half[:, k], "ratio")) for half in learned.unseen)
                 varied = (side[self.rows[0]], side[self.rows[1]])
                 held_out.append(HeldOut(one.name, direction, varied, (first, second)))
-        return LearnedVariation(one.name, self.smooth, c.mean(axis=0), "ratio"), held_out
+        return LearnedVariation(one.name, self.smooth, learned.halves.mean(axis=0), "ratio"), held_out
 
-    def _process(self, one: Process, c: Array) -> tuple[Variation, list[HeldOut]]:
-        shares = [np.clip(half[:, 0], 0.0, 1.0) for half in self._unseen(c)]
+    def _process(self, one: Process, learned: _Regressed) -> tuple[Variation, list[HeldOut]]:
+        shares = [np.clip(half[:, 0], 0.0, 1.0) for half in learned.unseen]
         nominal = weights_of(self.sample)
         held_out = []
         for direction, change in (("up", np.expm1(one.size)), ("down", np.expm1(-one.size))):
             varied = nominal * (1 + change * one.label)
             ratio = (1 + change * shares[0], 1 + change * shares[1])
             held_out.append(HeldOut(one.name, direction, (varied[self.rows[0]], varied[self.rows[1]]), ratio))
-        return LearnedShare(one.name, one.size, self.smooth, c.mean(axis=0)), held_out
+        return LearnedShare(one.name, one.size, self.smooth, learned.halves.mean(axis=0)), held_out
 
     def _shifted(self, one: Shifted) -> tuple[Variation, list[HeldOut]]:
         fits: list[Fitted] = []
@@ -174,9 +180,10 @@ class _School:
         c = np.concatenate([fit.halves for fit in fits], axis=2)
         return LearnedVariation(one.name, self.smooth, c.mean(axis=0), "log"), held_out
 
-    def _unseen(self, c: Array) -> list[Array]:
+    def _unseen(self, c: Array) -> tuple[Array, Array]:
         """psi . c of the reference's events of each half, by the coefficients of the other half."""
-        return [self.smooth.sums(self.reference[k].features, c[1 - k]) for k in (0, 1)]
+        first, second = self.parts
+        return first.sums(c[1]), second.sums(c[0])
 
 
 def _exact(one: Normalisation | KnownRatio) -> Variation:

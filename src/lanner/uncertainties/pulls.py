@@ -38,44 +38,60 @@ class FeaturePulls:
         return f"{self.feature!r} from {self.edges[k - 1]:.4g} to {self.edges[k]:.4g}"
 
 
-def feature_pulls(
-    names: Sequence[str],
-    reference: Sequence[Array],
-    reweighted: Sequence[Array],
-    varied: Sequence[Array | None],
-    weights: Sequence[Array],
-    *,
-    total: float,
-    expected: float,
-) -> tuple[FeaturePulls, ...]:
-    """Pulls against each feature, over both halves of the events.
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """Bins of each feature with as many events of the reference in each, and which bin its events are in."""
 
-    The varied events of a half are None where they are the reference's own, with other weights.
-    """
-    found = []
-    for j, name in enumerate(names):
-        values = np.concatenate([half[:, j] for half in reference])
-        edges = np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1]))
-        number = len(edges) + 1
-        difference, variance, filled = np.zeros(number), np.zeros(number), np.zeros(number)
-        for x, w, y, v in zip(reference, reweighted, varied, weights, strict=True):
-            here = np.searchsorted(edges, x[:, j], side="right")
-            there = here if y is None else np.searchsorted(edges, y[:, j], side="right")
-            below, above = (np.bincount(at, of, minlength=number) for at, of in ((here, w), (there, v)))
-            difference += above - below
-            filled += below
-            variance += _variance(here, w, there, v, number)
-        error = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-        share = np.maximum(filled / total, 1 / expected)
-        bias = difference / total * np.sqrt(expected / share)
-        found.append(FeaturePulls(name, edges, np.where(difference == 0, 0.0, difference / error), bias))
-    return tuple(found)
+    names: tuple[str, ...]
+    edges: tuple[Array, ...]
+    bins: tuple[tuple[NDArray[np.intp], ...], ...]  # of the events of each half, for each feature
+
+    @classmethod
+    def of(cls, names: Sequence[str], halves: Sequence[Array]) -> Binning:
+        """Bins of a reference, given its features half by half."""
+        edges, bins = [], []
+        for j in range(len(names)):
+            values = np.concatenate([half[:, j] for half in halves])
+            edges.append(np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])))
+            bins.append(tuple(np.searchsorted(edges[-1], half[:, j], side="right") for half in halves))
+        return cls(tuple(names), tuple(edges), tuple(bins))
+
+    def pulls(
+        self,
+        reweighted: Sequence[Array],
+        varied: Sequence[Array | None],
+        weights: Sequence[Array],
+        *,
+        total: float,
+        expected: float,
+    ) -> tuple[FeaturePulls, ...]:
+        """Pulls against each feature, over both halves, given weights of the reference and of the varied events.
+
+        The features of varied events are None where they are the reference's own.
+        """
+        found = []
+        for j, (name, edges, bins) in enumerate(zip(self.names, self.edges, self.bins, strict=True)):
+            number = len(edges) + 1
+            difference, variance, filled = np.zeros(number), np.zeros(number), np.zeros(number)
+            for here, w, y, v in zip(bins, reweighted, varied, weights, strict=True):
+                there = here if y is None else np.searchsorted(edges, y[:, j], side="right")
+                below, above = (np.bincount(at, of, minlength=number) for at, of in ((here, w), (there, v)))
+                difference += above - below
+                filled += below
+                variance += _variance(here, w, there, v, number)
+            error = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+            share = np.maximum(filled / total, 1 / expected)
+            bias = difference / total * np.sqrt(expected / share)
+            found.append(FeaturePulls(name, edges, np.where(difference == 0, 0.0, difference / error), bias))
+        return tuple(found)
 
 
 def _variance(here: NDArray[np.intp], w: Array, there: NDArray[np.intp], v: Array, number: int) -> Array:
     """Of the difference in each bin; event by event where both have as many, so that the same events cancel."""
     if len(here) != len(there):
         return np.asarray(np.bincount(here, w**2, minlength=number) + np.bincount(there, v**2, minlength=number))
+    if here is there:
+        return np.asarray(np.bincount(here, (v - w) ** 2, minlength=number))
     stays = here == there
     inside = np.bincount(here[stays], (v - w)[stays] ** 2, minlength=number)
     leave = np.bincount(here[~stays], w[~stays] ** 2, minlength=number)

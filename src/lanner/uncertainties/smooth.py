@@ -143,6 +143,12 @@ class Part:
         """psi of some rows."""
         return self._all[rows] if self.stored else self.smooth(self.features[rows])
 
+    def sums(self, coefficients: Array) -> Array:
+        """psi . c of the events, for each column of coefficients."""
+        if not self.stored:
+            return self.smooth.sums(self.features, coefficients)
+        return np.asarray(self._all @ coefficients.astype(self._all.dtype), dtype=np.float64)
+
     @cached_property
     def _all(self) -> Array:
         # Single precision: sums over a block are rounded to 1e-6 of their own size.
