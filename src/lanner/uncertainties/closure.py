@@ -31,7 +31,8 @@ from lanner.uncertainties.pulls import Binning, FeaturePulls
 
 LEVEL = 0.01  # at which closures warn, shared out over all of them
 _HARMLESS = 0.5  # T of a bias that does no harm
-_WIDTHS = (1.0, 0.4, 0.15)
+_RESOLUTION = 0.5  # beyond which a bias of two standard deviations of the data would go unnoticed
+_WIDTHS = (1.0, 0.4, 0.15, 0.05)  # in units of the 90th percentile of distances between events
 _CANDIDATES, _RANK, _DIRECTIONS, _LEAST_EIGENVALUE = 2000, 100, 40, 1e-3
 _COVARIANCE_ROWS = 20_000  # events of each half that tell the error of v
 _ROWS = 4096
@@ -68,12 +69,18 @@ class Closure:
     level: float  # below which it fails
     bias: float  # sqrt(T) without the part that the statistical error explains, at the worst of the widths
     error: float  # sqrt of that part
+    resolution: float  # the statistical error of the bias in a direction, on average
     pulls: tuple[FeaturePulls, ...]
 
     @property
     def closes(self) -> bool:
         """Whether the bias is unremarkable at the statistics of the data."""
         return self.p_value >= self.level
+
+    @property
+    def tells(self) -> bool:
+        """Whether the events are enough to tell a harmful bias from none."""
+        return self.resolution <= _RESOLUTION
 
     def __str__(self) -> str:
         words = "closes" if self.closes else "does not close"
@@ -107,7 +114,7 @@ def close(
     """Closure of each variation, given the halves of the reference."""
     scales = _scales(reference, scaling, rng, memory)
     totals = [float(half.weights.sum()) for half in reference]
-    found: list[tuple[list[float], list[tuple[float, float]]]] = [([], []) for _ in held_out]
+    found: list[tuple[list[float], list[tuple[float, float, float]]]] = [([], []) for _ in held_out]
     for scale in scales:
         shared = [_Shared.of(scale, half) for half in reference]
         for one, (p_values, sizes) in zip(held_out, found, strict=True):
@@ -123,13 +130,15 @@ def close(
                 noise = np.maximum(noise, 0.0)
                 size = float(scale.filter @ v**2)
                 p_values.append(upper_tail(size, noise, share * _HARMLESS))
-            sizes.append((max(size - float(noise.sum()), 0.0) ** 0.5, float(noise.sum()) ** 0.5))
+            known = float(noise.sum())
+            sizes.append((max(size - known, 0.0) ** 0.5, known**0.5, (known / float(scale.filter.sum())) ** 0.5))
     level = LEVEL / max(len(held_out), 1)
     binning = Binning.of(names, [half.features for half in reference])
     closures = []
     for one, (p_values, sizes) in zip(held_out, found, strict=True):
         p = min(1.0, len(p_values) / float(np.sum(1 / np.maximum(p_values, 1e-300))))
-        bias, error = max(sizes)
+        bias, error, _ = max(sizes)
+        resolution = max(worst for _, _, worst in sizes)
         pulls = binning.pulls(
             [half.weights * r for half, r in zip(reference, one.ratio, strict=True)],
             [part.features if isinstance(part, Events) else None for part in one.varied],
@@ -137,7 +146,7 @@ def close(
             total=sum(totals),
             expected=expected,
         )
-        closures.append(Closure(one.name, one.direction, p, level, bias, error, pulls))
+        closures.append(Closure(one.name, one.direction, p, level, bias, error, resolution, pulls))
     return tuple(closures)
 
 
@@ -217,6 +226,8 @@ def _scales(reference: Sequence[Events], scaling: Scaling, rng: np.random.Genera
         phi = basis.features(scaled)
         s, vectors = np.linalg.eigh(phi.T @ (phi * (weights / weights.sum())[:, None]))
         kept = np.flatnonzero(s > _LEAST_EIGENVALUE)[-_DIRECTIONS:]
+        if not len(kept):
+            break  # so narrow that hardly any event has a neighbour
         s, vectors = s[kept], vectors[:, kept]
         scales.append(_Scale(scaling, basis, vectors / s**0.5, s / (s + _LEAST_EIGENVALUE)))
     return scales

@@ -210,3 +210,12 @@ def _warn(closures: Sequence[Closure], expected: float) -> None:
             ClosureWarning,
             stacklevel=4,
         )
+    unknown = [f"{c.name!r} {c.direction} ({c.resolution:.2g})" for c in closures if c.closes and not c.tells]
+    if unknown:
+        warnings.warn(
+            f"there are too few varied events to tell whether these variations are good enough for {expected:g} "
+            f"expected events: {joined(unknown)}, in brackets the error of a bias in standard deviations of the data. "
+            "Give more events of the reference and of the variations, ten times as many as are expected or more",
+            ClosureWarning,
+            stacklevel=4,
+        )
