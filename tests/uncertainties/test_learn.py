@@ -60,7 +60,7 @@ def test_with_fewer_events_it_is_good_enough_or_does_not_close() -> None:
 def test_the_same_events_at_other_values_tell_more_than_other_events() -> None:
     x = exponentials(20_000, 0.05, 2)[0]
     found = learned([Shifted("scale", up=x * np.exp(0.05), down=x * np.exp(-0.05))], x)
-    assert errors(found, 0.05)[0] < 0.1 * EXPECTED**-0.5
+    assert errors(found, 0.05)[0] < 0.25 * EXPECTED**-0.5
 
 
 def test_beyond_one_uncertainty_log_r_goes_on_in_a_straight_line() -> None:

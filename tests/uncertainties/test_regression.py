@@ -64,6 +64,7 @@ def test_the_logistic_fit_ends_at_its_minimum() -> None:
     varied = problem(y, np.full(N, 1.1), reference[0].smooth)
     fitted = logistic(reference, varied, second_moments(reference), "a shift")
     smooth, c = reference[0].smooth, fitted.halves[0, :, 0]
+    assert fitted.penalties[0] is not None
     ridge = np.repeat((1e-6, *fitted.penalties[0]), smooth.sizes)
     p, q = smooth(reference[0].features), smooth(varied[0].features)
     gradient = p.T @ expit(p @ c) - 1.1 * q.T @ expit(-q @ c) + ridge * c

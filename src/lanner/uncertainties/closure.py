@@ -8,10 +8,10 @@ deviations of N(0) events,
     T = sum_j h_j v_j^2,   h_j = s_j / (s_j + s0),   s_j the kernel's eigenvalue
 
 v has a statistical error of its own, since the held-out events are finite. p is the probability to find T or more, by
-that error, for a bias that does no harm: T of at most 1/2 without the error. T is taken for all events, and for each
-half with twice the harmless bias, since half of the events leave twice the variance in what is learned from them. (In
-the sum over the halves the fluctuations that one of them has learned cancel those of the other; in the halves by
-themselves they do not.) The p-values of widths and halves are combined by their harmonic mean.
+that error, for a bias that does no harm: T of at most 1/2 without the error. T is taken for all events, and for the
+halves by themselves and added, with four times the harmless T: half of the events leave twice the variance in what is
+learned from them. (In the sum over all events the fluctuations that one half has learned cancel those of the other; in
+the halves by themselves they do not.) The p-values of all widths are combined by their harmonic mean.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Closure:
     direction: str
     p_value: float  # for a bias that does no harm
     level: float  # below which it fails
-    bias: float  # sqrt(T) without the part that the statistical error explains, at the worst of the widths
+    bias: float  # sqrt(T) without the part that the statistical error explains, at the width of the smallest p
     error: float  # sqrt of that part
     resolution: float  # the statistical error of the bias in a direction, on average
     pulls: tuple[FeaturePulls, ...]
@@ -114,31 +114,22 @@ def close(
     """Closure of each variation, given the halves of the reference."""
     scales = _scales(reference, scaling, rng, memory)
     totals = [float(half.weights.sum()) for half in reference]
-    found: list[tuple[list[float], list[tuple[float, float, float]]]] = [([], []) for _ in held_out]
+    found: list[list[_Test]] = [[] for _ in held_out]
     for scale in scales:
         shared = [_Shared.of(scale, half) for half in reference]
-        for one, (p_values, sizes) in zip(held_out, found, strict=True):
+        for one, tests in zip(held_out, found, strict=True):
             sums, errors = zip(*(shared[k].difference(one, k) for k in (0, 1)), strict=True)
-            for u, covariance, total, share in (
-                (sums[0], errors[0], totals[0], 2.0),
-                (sums[1], errors[1], totals[1], 2.0),
-                (sums[0] + sums[1], errors[0] + errors[1], sum(totals), 1.0),
-            ):
-                v = u / total * expected**0.5
-                root = scale.filter**0.5
-                noise = np.linalg.eigvalsh(covariance * (expected / total**2) * np.outer(root, root))
-                noise = np.maximum(noise, 0.0)
-                size = float(scale.filter @ v**2)
-                p_values.append(upper_tail(size, noise, share * _HARMLESS))
-            known = float(noise.sum())
-            sizes.append((max(size - known, 0.0) ** 0.5, known**0.5, (known / float(scale.filter.sum())) ** 0.5))
+            parts = [_judged(scale, sums[k], errors[k], totals[k], expected) for k in (0, 1)]
+            whole = _judged(scale, sums[0] + sums[1], errors[0] + errors[1], sum(totals), expected)
+            tests.append(_Test.of(parts, whole, float(scale.filter.sum())))
     level = LEVEL / max(len(held_out), 1)
     binning = Binning.of(names, [half.features for half in reference])
     closures = []
-    for one, (p_values, sizes) in zip(held_out, found, strict=True):
-        p = min(1.0, len(p_values) / float(np.sum(1 / np.maximum(p_values, 1e-300))))
-        bias, error, _ = max(sizes)
-        resolution = max(worst for _, _, worst in sizes)
+    for one, tests in zip(held_out, found, strict=True):
+        p_values = np.maximum([p for test in tests for p in test.p_values], 1e-300)
+        p = min(1.0, len(p_values) / float(np.sum(1 / p_values)))
+        worst = min(tests, key=lambda test: min(test.p_values))
+        resolution = max(test.resolution for test in tests)
         pulls = binning.pulls(
             [half.weights * r for half, r in zip(reference, one.ratio, strict=True)],
             [part.features if isinstance(part, Events) else None for part in one.varied],
@@ -146,8 +137,36 @@ def close(
             total=sum(totals),
             expected=expected,
         )
-        closures.append(Closure(one.name, one.direction, p, level, bias, error, resolution, pulls))
+        closures.append(Closure(one.name, one.direction, p, level, worst.bias, worst.error, resolution, pulls))
     return tuple(closures)
+
+
+def _judged(scale: _Scale, u: Array, covariance: Array, total: float, expected: float) -> tuple[float, Array]:
+    """T, and the variances of v in its principal directions, h included."""
+    root = scale.filter**0.5
+    noise = np.linalg.eigvalsh(covariance * (expected / total**2) * np.outer(root, root))
+    return expected * float(scale.filter @ (u / total) ** 2), np.maximum(noise, 0.0)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """What one width says of one variation."""
+
+    p_values: tuple[float, float]  # of the halves together, and of all events
+    bias: float
+    error: float
+    resolution: float
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[float, Array]], whole: tuple[float, Array], freedoms: float) -> _Test:
+        """From T and its noise, of each half and of all events."""
+        apart, noise_apart = sum(size for size, _ in parts), np.concatenate([noise for _, noise in parts])
+        size, noise = whole
+        p_values = (upper_tail(apart, noise_apart, 4 * _HARMLESS), upper_tail(size, noise, _HARMLESS))
+        # The halves have twice the variance that their average has, each.
+        square = max((apart - float(noise_apart.sum())) / 4, size - float(noise.sum()), 0.0)
+        known = float(noise.sum())
+        return cls(p_values, square**0.5, known**0.5, (known / freedoms) ** 0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Regressions on the same functions of x: of ratios of weights, by least squares, and of samples, by logistic loss.
 
 Both learn on each half of the events, and choose the penalties by the loss on the other half. Polynomials and kernels
-have a penalty each, |c|^2 / 2 times a number of events; the constant, the change of the yield, has none. Weights are
+have a penalty each, |c|^2 / 2 times a number; the constant, the change of the yield, has none. Weights are
 scaled so that they add up to the number of events that they are worth.
 
 Least squares: r = psi . c minimises sum w r^2 / 2 - sum w_varied r, so it is the ratio of the two densities also where
@@ -25,6 +25,7 @@ from scipy.special import expit
 from lanner.errors import ConvergenceWarning, NotConvexError
 from lanner.model.parallel import sum_over_rows
 from lanner.typing import Array
+from lanner.uncertainties.relevance import relevant_penalties
 from lanner.uncertainties.smooth import Part, Smooth
 
 Penalties = tuple[float, float, float]
@@ -45,7 +46,7 @@ class Fitted:
     """Coefficients learned on each half, (2, functions, variations), and the penalties chosen for each variation."""
 
     halves: Array
-    penalties: tuple[Penalties, ...]
+    penalties: tuple[Penalties | None, ...]  # None: by relevance
 
 
 def second_moments(parts: Sequence[Part]) -> list[Array]:
@@ -100,20 +101,35 @@ def logistic(reference: Sequence[Part], varied: Sequence[Part], moments: Sequenc
     """Learn log r of varied events to the reference, given the second moments of the reference's halves."""
     smooth = reference[0].smooth
     curvature = [0.25 * (m + more) for m, more in zip(moments, second_moments(varied), strict=True)]
-    ridges = np.stack([_ridge(smooth, penalties) for penalties in _LOGISTIC], axis=1)
-    fitted = [_newton((reference[k], varied[k]), curvature[k], ridges, what) for k in (0, 1)]
-    loss = sum(_loss((reference[1 - k], varied[1 - k]), fitted[k]) for k in (0, 1))
-    best = _simplest(np.asarray(loss), ridges, curvature[0] + curvature[1])
-    return Fitted(np.stack([c[:, [best]] for c in fitted]), (_LOGISTIC[best],))
+    pairs = list(zip(reference, varied, strict=True))
+    grid = np.stack([_ridge(smooth, penalties) for penalties in _LOGISTIC], axis=1)
+    fitted = [_newton(pairs[k], curvature[k], grid, what) for k in (0, 1)]
+    loss = _loss(pairs[1], fitted[0]) + _loss(pairs[0], fitted[1])
+    # Then with penalties by relevance, which each half tells by itself, starting from the best of the grid.
+    best = int(np.argmin(loss))
+    ridges = []
+    for k in (0, 1):
+        right = curvature[k] @ fitted[k][:, best] + grid[:, best] * fitted[k][:, best]
+        relevant = relevant_penalties(curvature[k], right, grid[:, best], smooth.groups)
+        more = _newton(pairs[k], curvature[k], relevant[:, None], what)
+        fitted[k] = np.hstack([fitted[k], more])
+        ridges.append(np.hstack([grid, relevant[:, None]]))
+    last = _loss(pairs[1], fitted[0][:, -1:]) + _loss(pairs[0], fitted[1][:, -1:])
+    chosen = _simplest(np.append(loss, last), ridges, curvature)
+    penalties = _LOGISTIC[chosen] if chosen < len(_LOGISTIC) else None
+    return Fitted(np.stack([c[:, [chosen]] for c in fitted]), (penalties,))
 
 
-def _simplest(loss: Array, ridges: Array, curvature: Array) -> int:
+def _simplest(loss: Array, ridges: Sequence[Array], curvature: Sequence[Array]) -> int:
     """Of the penalties whose loss is no worse than the best by more than chance, those that leave the fewest freedoms.
 
     The loss on other events is a logarithm of a likelihood: differences of `_CHANCE` are noise.
     """
     near = np.flatnonzero(loss <= loss.min() + _CHANCE)
-    freedoms = [np.trace(np.linalg.solve(curvature + np.diag(ridges[:, k]), curvature)) for k in near]
+    freedoms = [
+        sum(np.trace(np.linalg.solve(c + np.diag(ridge[:, k]), c)) for c, ridge in zip(curvature, ridges, strict=True))
+        for k in near
+    ]
     return int(near[np.argmin(freedoms)])
 
 

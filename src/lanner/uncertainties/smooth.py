@@ -81,6 +81,15 @@ class Smooth:
         return 1, linear, len(self.mean) - linear, sum(basis.rank for basis in self.bases)
 
     @property
+    def groups(self) -> NDArray[np.intp]:
+        """Which functions are relevant together: linear terms, other terms of each column, products, each kernel."""
+        d = len(self.center)
+        pairs = len(self.kept) - 4 * d
+        terms = np.concatenate([np.arange(d), np.tile(d + np.arange(d), 3), 2 * d + np.arange(pairs)])[self.kept]
+        kernels = np.repeat(2 * d + pairs + np.arange(len(self.bases)), [basis.rank for basis in self.bases])
+        return np.unique(np.concatenate([[-1], terms, kernels]), return_inverse=True)[1]
+
+    @property
     def number(self) -> int:
         """How many functions there are."""
         return sum(self.sizes)
