@@ -5,22 +5,30 @@ import pytest
 
 from lanner import Sample, Scaling
 from lanner.uncertainties.closure import Closure, Events, HeldOut, close, upper_tail
-from lanner.uncertainties.smooth import halves
+from lanner.uncertainties.smooth import halves, stretch_edges
 
 EXPECTED, SIZE = 2000, 0.05
 
 
-def closure(n: int, spoiled, *, twins: bool = False, seed: int = 0) -> Closure:
+def halved(x: np.ndarray, weight: float = 1.0) -> list[Events]:
+    return [
+        Events(x[half], np.full(len(half), weight), stretch_edges(len(x), k)) for k, half in enumerate(halves(len(x)))
+    ]
+
+
+def closure(n: int, spoiled, *, twins: bool = False, kept: float | None = None, seed: int = 0) -> Closure:
     """An exponential whose mean grows by 5 %, against its true ratio spoiled by a function of unit second moment."""
     rng = np.random.default_rng(seed)
     x = rng.standard_exponential((n, 1))
     y = x * np.exp(SIZE) if twins else rng.exponential(np.exp(SIZE), (n, 1))
-    reference = [Events(x[half], np.ones(len(half))) for half in halves(n)]
+    if kept is not None:
+        y = y[rng.random(n) < kept]
+    reference = halved(x)
     ratios = [
         np.exp(half.features[:, 0] * (1 - np.exp(-SIZE)) - SIZE + 2 * EXPECTED**-0.5 * spoiled(half.features[:, 0]))
         for half in reference
     ]
-    varied = [Events(y[half], np.ones(len(half))) for half in halves(n)]
+    varied = halved(y, n / len(y))
     held_out = HeldOut("scale", "up", (varied[0], varied[1]), (ratios[0], ratios[1]))
     scaling = Scaling.learn(Sample.of(x), "robust")
     return close(reference, [held_out], names=("x",), expected=EXPECTED, scaling=scaling, rng=rng, memory=2**30)[0]
@@ -57,6 +65,15 @@ def test_the_same_events_tell_more() -> None:
     # At ten times the expected events, other events leave an error of 0.45 in each direction.
     assert closure(20_000, SPOILED["slope"], twins=True).p_value < 1e-6
     assert closure(20_000, np.zeros_like, twins=True).resolution < 0.8 * closure(20_000, np.zeros_like).resolution
+
+
+def test_samples_of_different_sizes_are_compared_stretch_by_stretch() -> None:
+    others = closure(40_000, np.zeros_like, kept=0.97)
+    same = closure(40_000, np.zeros_like, twins=True, kept=0.997)
+    assert others.closes
+    assert same.closes
+    assert same.resolution < 0.85 * others.resolution
+    assert not closure(100_000, SPOILED["slope"], kept=0.97).closes
 
 
 def test_few_events_cannot_tell() -> None:

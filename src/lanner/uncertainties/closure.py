@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,9 @@ class Events:
 
     features: Array
     weights: Array
+    edges: NDArray[
+        np.intp
+    ]  # of stretches of events, each of which holds nearly the same events as that of another sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,17 +196,18 @@ class _Shared:
             d = self.e[some] * left[some, None]
             return self.e.T @ left, part * (d.T @ d)
         x, w = varied.features, varied.weights
-        u = -(self.e.T @ reweighted)
-        for i in range(0, len(x), _ROWS):
-            u += self.scale(x[i : i + _ROWS]).T @ w[i : i + _ROWS]
-        d = self.e[some] * reweighted[some, None]
+        there = np.stack([self.scale(x[a:b]).T @ w[a:b] for a, b in pairwise(varied.edges)])
+        here = np.stack([self.e[a:b].T @ reweighted[a:b] for a, b in pairwise(self.half.edges)])
+        u = there.sum(axis=0) - here.sum(axis=0)
+        # Whether samples hold the same events or others, the differences of parts of the two tell how far the sum can
+        # be off: event by event where both have as many, otherwise stretch by stretch.
         if len(x) == len(self.e):
-            # Event by event: right for samples of other events, whose numbers are fixed, and for the same events.
-            d -= self.scale(x[some]) * w[some, None]
+            d = self.scale(x[some]) * w[some, None] - self.e[some] * reweighted[some, None]
             return u, part * (d.T @ d)
-        others = _some(len(x))
-        more = self.scale(x[others]) * w[others, None]
-        return u, part * (d.T @ d) + len(x) / len(others) * (more.T @ more)
+        if len(here) == len(there):
+            d = there - here
+            return u, d.T @ d
+        return u, there.T @ there + here.T @ here
 
 
 def upper_tail(size: float, noise: Array, harmless: float) -> float:

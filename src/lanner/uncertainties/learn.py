@@ -24,7 +24,7 @@ from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Variat
 from lanner.uncertainties.learned import LearnedNuisances, LearnedShare, LearnedVariation, log_ratios
 from lanner.uncertainties.matching import match_uncertainties, weights_of
 from lanner.uncertainties.regression import Fitted, least_squares, logistic, second_moments
-from lanner.uncertainties.smooth import Part, Smooth, halves
+from lanner.uncertainties.smooth import Part, Smooth, halves, stretch_edges
 
 _LEAST = 200  # events of the reference
 _STREAM = 77  # of random numbers: which events are centres
@@ -98,7 +98,7 @@ class _School:
     def of(cls, sample: Sample, smooth: Smooth, memory: int) -> _School:
         weights, rows = weights_of(sample), halves(len(sample))
         unit = sample.worth / sample.total_weight
-        first, second = (Events(sample.features[half], weights[half]) for half in rows)
+        first, second = _halved(sample, weights)
         stored = _fits(len(sample), smooth, memory)
         parts = (_part(smooth, first, unit, stored), _part(smooth, second, unit, stored))
         return cls(sample, smooth, rows, (first, second), parts, second_moments(parts), unit, memory)
@@ -168,9 +168,8 @@ class _School:
         for direction, sample, change in (("up", one.up, one.up_yield), ("down", one.down, one.down_yield)):
             if sample is None or change is None:
                 continue
-            rows = halves(len(sample))
             weights = weights_of(sample) * (change * self.sample.total_weight / sample.total_weight)
-            first, second = (Events(sample.features[half], weights[half]) for half in rows)
+            first, second = _halved(sample, weights)
             stored = _fits(len(self.sample) + len(sample), self.smooth, self.memory)
             parts = [_part(self.smooth, half, self.unit, stored) for half in (first, second)]
             fits.append(logistic(self.parts, parts, self.moments, f"{one.name!r} {direction}"))
@@ -188,6 +187,14 @@ class _School:
 
 def _exact(one: Normalisation | KnownRatio) -> Variation:
     return GlobalNormalisation(one.name, one.size) if isinstance(one, Normalisation) else one
+
+
+def _halved(sample: Sample, weights: Array) -> tuple[Events, Events]:
+    first, second = (
+        Events(sample.features[rows], weights[rows], stretch_edges(len(sample), k))
+        for k, rows in enumerate(halves(len(sample)))
+    )
+    return first, second
 
 
 def _part(smooth: Smooth, events: Events, unit: float, stored: bool) -> Part:

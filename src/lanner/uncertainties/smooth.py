@@ -30,6 +30,7 @@ _TRACE_ERROR = 1e-4
 _PAIRED = 14  # features, up to which pairs have their products
 _CENTRAL = (0.16, 0.84)
 _ROWS = 8192
+_STRETCHES = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +180,23 @@ def halves(events: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     >>> [half.tolist() for half in halves(5)]
     [[0, 2, 4], [1, 3]]
     """
-    stretch = np.arange(events) * min(256, events) // events
-    return np.flatnonzero(stretch % 2 == 0), np.flatnonzero(stretch % 2 == 1)
+    odd = _stretches(events) % 2 == 1
+    return np.flatnonzero(~odd), np.flatnonzero(odd)
+
+
+def stretch_edges(events: int, half: int) -> NDArray[np.intp]:
+    """Where the stretches of a half begin among its rows, and where the last one ends.
+
+    >>> stretch_edges(512, 0)[:4].tolist()
+    [0, 2, 4, 6]
+    """
+    inside = _stretches(events)
+    inside = inside[inside % 2 == half]
+    return np.concatenate([[0], np.flatnonzero(np.diff(inside)) + 1, [len(inside)]]).astype(np.intp)
+
+
+def _stretches(events: int) -> NDArray[np.intp]:
+    return np.arange(events) * min(_STRETCHES, events) // events
 
 
 def _terms(z: Array) -> Array:
