@@ -1,5 +1,7 @@
 """Closure: good ratios close, spoiled ones do not, by as much as the data could tell."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,7 @@ def test_two_standard_deviations_of_the_data_in_one_direction_do_not_close(name:
     assert found.p_value < 0.01 / 40
     assert found.bias == pytest.approx(2, abs=0.7)
     assert "does not close" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["closes"] is False
 
 
 def test_the_same_events_tell_more() -> None:

@@ -7,7 +7,7 @@ from scipy.special import expit
 from lanner import Sample, Scaling
 from lanner.errors import NotConvexError
 from lanner.uncertainties.regression import Fitted, least_squares, logistic, second_moments
-from lanner.uncertainties.smooth import Part, Smooth, halves
+from lanner.uncertainties.smooth import Part, Smooth, halves, stretch_edges
 
 N = 20_000
 
@@ -16,7 +16,10 @@ def problem(x: np.ndarray, weights: np.ndarray, smooth: Smooth | None = None) ->
     if smooth is None:
         scaling = Scaling.learn(Sample.of(x), "robust")
         smooth = Smooth.choose(x, scaling, rng=np.random.default_rng(1), memory=2**30)
-    return [Part(smooth, x[half], weights[half], stored=False) for half in halves(len(x))]
+    return [
+        Part(smooth, x[half], weights[half], stretch_edges(len(x), k), stored=False)
+        for k, half in enumerate(halves(len(x)))
+    ]
 
 
 def regressed(x: np.ndarray, weights: np.ndarray, targets: np.ndarray) -> tuple[Fitted, Smooth]:

@@ -63,7 +63,9 @@ def test_sums_are_those_of_the_functions(stored: bool) -> None:
     x = shaped(2, 3000)
     smooth = chosen(x)
     c = np.random.default_rng(1).normal(size=(smooth.number, 2))
-    np.testing.assert_allclose(Part(smooth, x, np.ones(3000), stored).sums(c), smooth(x) @ c, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(
+        Part(smooth, x, np.ones(3000), np.array([0, 3000]), stored).sums(c), smooth(x) @ c, rtol=1e-4, atol=1e-3
+    )
 
 
 def test_every_event_is_in_one_half() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,12 @@ class Closure:
     def tells(self) -> bool:
         """Whether the events are enough to tell a harmful bias from none."""
         return self.resolution <= _RESOLUTION
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        plain = {name: getattr(self, name) for name in ("name", "direction", "p_value", "level", "bias", "error")}
+        more = {"resolution": self.resolution, "closes": self.closes, "tells": self.tells}
+        return plain | more | {"pulls": [pulls.to_dict() for pulls in self.pulls]}
 
     def __str__(self) -> str:
         words = "closes" if self.closes else "does not close"

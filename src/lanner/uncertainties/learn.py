@@ -198,7 +198,7 @@ def _halved(sample: Sample, weights: Array) -> tuple[Events, Events]:
 
 
 def _part(smooth: Smooth, events: Events, unit: float, stored: bool) -> Part:
-    return Part(smooth, events.features, events.weights * unit, stored)
+    return Part(smooth, events.features, events.weights * unit, events.edges, stored)
 
 
 def _fits(events: int, smooth: Smooth, memory: int) -> bool:

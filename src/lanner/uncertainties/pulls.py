@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,11 @@ class FeaturePulls:
     edges: Array  # (bins - 1,), between the bins
     pulls: Array  # (bins,), in units of the statistical error of the events that were compared
     bias: Array  # (bins,), in standard deviations of the data expected in the bin
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        numbers = {"edges": self.edges.tolist(), "pulls": self.pulls.tolist(), "bias": self.bias.tolist()}
+        return {"feature": self.feature} | numbers
 
     def where(self) -> str:
         """The bin of the largest bias, in words.

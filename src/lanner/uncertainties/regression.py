@@ -16,14 +16,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 
 from lanner.errors import ConvergenceWarning, NotConvexError
-from lanner.model.parallel import sum_over_rows
+from lanner.model.parallel import in_parallel, sum_over_rows
 from lanner.typing import Array
 from lanner.uncertainties.relevance import relevant_penalties
 from lanner.uncertainties.smooth import Part, Smooth
@@ -31,13 +31,13 @@ from lanner.uncertainties.smooth import Part, Smooth
 Penalties = tuple[float, float, float]
 # Penalties (linear terms, other polynomials, kernels) to choose from. 1 / penalty is the variance that is expected of a
 # coefficient; the last ones switch the functions off. Ratios of weights may be known far better than numbers suggest.
-_LOGISTIC: tuple[Penalties, ...] = tuple(product((1e0,), (1e0, 1e2, 1e4, 1e6), (1e0, 1e2, 1e4, 1e6)))
+_LOGISTIC: tuple[Penalties, ...] = tuple(product((1e0,), (1e0, 1e2, 1e4, 1e6), (1e-2, 1e0, 1e2, 1e4, 1e6)))
 _SQUARES: tuple[Penalties, ...] = tuple(
     product((1e-3, 1e2, 1e5), (1e-3, 1e0, 1e3, 1e5, 1e7), (1e-3, 1e-1, 1e1, 1e3, 1e5, 1e7))
 )
 _CONSTANT = 1e-6
-_STEPS, _DECREMENT = 40, 1e-2
-_CHANCE = 2.0
+_STEPS, _DECREMENT = 30, 0.05  # the decrement is in units of the statistical error
+_CHANCE = 2.0  # in units of log-likelihood
 _ROWS = 4096
 
 
@@ -103,19 +103,28 @@ def logistic(reference: Sequence[Part], varied: Sequence[Part], moments: Sequenc
     curvature = [0.25 * (m + more) for m, more in zip(moments, second_moments(varied), strict=True)]
     pairs = list(zip(reference, varied, strict=True))
     grid = np.stack([_ridge(smooth, penalties) for penalties in _LOGISTIC], axis=1)
-    fitted = [_newton(pairs[k], curvature[k], grid, what) for k in (0, 1)]
-    loss = _loss(pairs[1], fitted[0]) + _loss(pairs[0], fitted[1])
+    solved = [_newton(pairs[k], curvature[k], grid) for k in (0, 1)]
+    fitted, decrements = [c for c, _ in solved], [decrement for _, decrement in solved]
+    loss = np.vstack([_losses(pairs[1], fitted[0]), _losses(pairs[0], fitted[1])])
     # Then with penalties by relevance, which each half tells by itself, starting from the best of the grid.
-    best = int(np.argmin(loss))
+    best = int(np.argmin(loss.sum(axis=0)))
     ridges = []
     for k in (0, 1):
         right = curvature[k] @ fitted[k][:, best] + grid[:, best] * fitted[k][:, best]
         relevant = relevant_penalties(curvature[k], right, grid[:, best], smooth.groups)
-        more = _newton(pairs[k], curvature[k], relevant[:, None], what)
-        fitted[k] = np.hstack([fitted[k], more])
+        more, decrement = _newton(pairs[k], curvature[k], relevant[:, None])
+        fitted[k], decrements[k] = np.hstack([fitted[k], more]), np.append(decrements[k], decrement)
         ridges.append(np.hstack([grid, relevant[:, None]]))
-    last = _loss(pairs[1], fitted[0][:, -1:]) + _loss(pairs[0], fitted[1][:, -1:])
-    chosen = _simplest(np.append(loss, last), ridges, curvature)
+    last = np.vstack([_losses(pairs[1], fitted[0][:, -1:]), _losses(pairs[0], fitted[1][:, -1:])])
+    chosen = _simplest(np.hstack([loss, last]), ridges, curvature)
+    left = max(decrement[chosen] for decrement in decrements)
+    if left > _DECREMENT:
+        warnings.warn(
+            f"the ratio of {what} was learned in {_STEPS} steps without coming to an end (decrement {left:.2g}): see "
+            "whether weights of either sample are mostly negative somewhere",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
     penalties = _LOGISTIC[chosen] if chosen < len(_LOGISTIC) else None
     return Fitted(np.stack([c[:, [chosen]] for c in fitted]), (penalties,))
 
@@ -123,9 +132,11 @@ def logistic(reference: Sequence[Part], varied: Sequence[Part], moments: Sequenc
 def _simplest(loss: Array, ridges: Sequence[Array], curvature: Sequence[Array]) -> int:
     """Of the penalties whose loss is no worse than the best by more than chance, those that leave the fewest freedoms.
 
-    The loss on other events is a logarithm of a likelihood: differences of `_CHANCE` are noise.
+    Chance is the error of the difference, by the stretches of events (rows), but at most what hardly matters.
     """
-    near = np.flatnonzero(loss <= loss.min() + _CHANCE)
+    worse = loss - loss[:, [int(np.argmin(loss.sum(axis=0)))]]
+    error = len(worse) ** 0.5 * worse.std(axis=0)
+    near = np.flatnonzero(worse.sum(axis=0) <= np.minimum(error, _CHANCE))
     freedoms = [
         sum(np.trace(np.linalg.solve(c + np.diag(ridge[:, k]), c)) for c, ridge in zip(curvature, ridges, strict=True))
         for k in near
@@ -144,8 +155,8 @@ def _solved(moment: Array, ridge: Array, right: Array) -> Array | None:
         return None
 
 
-def _newton(pair: tuple[Part, Part], curvature: Array, ridges: Array, what: str) -> Array:
-    """The minimum for each of the penalties, (functions, penalties)."""
+def _newton(pair: tuple[Part, Part], curvature: Array, ridges: Array) -> tuple[Array, Array]:
+    """The minimum for each of the penalties, (functions, penalties), and the decrement of the last step to each."""
     factors = [cho_factor(curvature + np.diag(ridge), lower=True, check_finite=False) for ridge in ridges.T]
     c = np.zeros_like(ridges)
     active = np.arange(ridges.shape[1])
@@ -161,14 +172,8 @@ def _newton(pair: tuple[Part, Part], curvature: Array, ridges: Array, what: str)
         c[:, active] -= lengths[active] * steps
         active = active[decrement > _DECREMENT]
         if not len(active):
-            return c
-    warnings.warn(
-        f"the ratio of {what} was learned in {_STEPS} steps without coming to an end (Newton decrement "
-        f"{before[active].max():.2g}): see whether weights of either sample are mostly negative somewhere",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
-    return c
+            break
+    return c, before
 
 
 def _gradient(pair: tuple[Part, Part], c: Array) -> Array:
@@ -186,13 +191,16 @@ def _gradient(pair: tuple[Part, Part], c: Array) -> Array:
     return total
 
 
-def _loss(pair: tuple[Part, Part], c: Array) -> Array:
-    total = np.zeros(c.shape[1])
+def _losses(pair: tuple[Part, Part], c: Array) -> Array:
+    """The loss of each column of coefficients, stretch by stretch, (stretches, columns)."""
+    found = []
     for sign, part in zip((1.0, -1.0), pair, strict=True):
 
-        def block(rows: slice, sign: float = sign, part: Part = part) -> tuple[Array]:
+        def block(rows: slice, sign: float = sign, part: Part = part) -> Array:
             f = part.psi(rows).astype(np.float64) @ c
-            return (part.weights[rows] @ (np.logaddexp(0.0, sign * f) - np.log(2.0)),)
+            return np.asarray(part.weights[rows] @ (np.logaddexp(0.0, sign * f) - np.log(2.0)))
 
-        total += sum_over_rows(len(part), _ROWS, block)[0]
-    return total
+        found.append(np.stack(in_parallel(block, [slice(a, b) for a, b in pairwise(part.edges)])))
+    first, second = found
+    # Stretches of the same events belong together; where a sample has too few for that, each counts by itself.
+    return first + second if len(first) == len(second) else np.vstack(found)

@@ -24,8 +24,9 @@ from lanner.model.parallel import for_rows
 from lanner.typing import Array
 
 _BEYOND = 10  # events beyond each end of the range within which functions vary
-_WIDTHS = (1.0, 0.35)  # of the kernels, in units of the 90th percentile of distances between events
-_CANDIDATES, _RANK = 2000, 100  # of each kernel
+_WIDTHS = (0.7, 0.25)  # of the kernels, in units of the 90th percentile of distances between events
+_CANDIDATES = 2000
+_RANKS = (100, 300)  # of each kernel, the more the more events there are
 _TRACE_ERROR = 1e-4
 _PAIRED = 14  # features, up to which pairs have their products
 _CENTRAL = (0.16, 0.84)
@@ -62,12 +63,13 @@ class Smooth:
         kept = deviation > 1e-9 * (1 + np.abs(mean))
         candidates = scaled[rng.choice(len(scaled), min(_CANDIDATES, len(scaled)), replace=False)]
         width = pairwise_width(scaled, rng=rng) or 1.0
+        rank = int(np.clip(len(scaled) ** 0.5 / 2, *_RANKS))
         bases = tuple(
             choose_pivots(
                 candidates,
                 GaussianKernel(part * width),
                 trace_error=_TRACE_ERROR,
-                max_rank=_RANK,
+                max_rank=rank,
                 rng=rng,
                 memory=memory,
             )
@@ -144,6 +146,7 @@ class Part:
     smooth: Smooth
     features: Array
     weights: Array
+    edges: NDArray[np.intp]  # of its stretches
     stored: bool
 
     def __len__(self) -> int:
