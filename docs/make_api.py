@@ -22,6 +22,7 @@ PAGE = Path(__file__).with_name("api.md")
 GROUPS = {
     "Read": ("read_sample", "spread", "Spread", "Sample", "Scaling", "write_example"),
     "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
+    "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
     "Look": ("characterise", "write_report"),
     "One fit": ("fit_ratio", "LearnedRatio", "LogRatioClassifier", "analytic_null", "WeightedChi2"),

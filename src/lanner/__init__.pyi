@@ -24,6 +24,8 @@ from .run.result import SearchResult
 from .run.result_io import load_result, save_result
 from .run.search import search
 from .run.tune import tune
+from .uncertainties.declared import Normalisation, Process, Shifted, Weights
+from .uncertainties.effects import KnownRatio
 
 __version__: str
 
@@ -32,14 +34,19 @@ __all__ = [
     "Comparison",
     "Dask",
     "DryRun",
+    "KnownRatio",
     "LearnedRatio",
     "LogRatioClassifier",
+    "Normalisation",
     "Power",
+    "Process",
     "Sample",
     "Scaling",
     "SearchResult",
+    "Shifted",
     "Spread",
     "WeightedChi2",
+    "Weights",
     "analytic_null",
     "apply",
     "calibrate",

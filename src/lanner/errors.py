@@ -75,3 +75,11 @@ class NullWarning(LannerWarning):
 
 class ReachWarning(LannerWarning):
     """Data events lie out of reach of the centres of a single width, where its statistic hardly sees them."""
+
+
+class UncertaintyWarning(LannerWarning):
+    """A systematic uncertainty does nothing, and is left out."""
+
+
+class ClosureWarning(LannerWarning):
+    """A learned variation does not reproduce the varied events as well as the data's statistics ask for."""

@@ -7,7 +7,6 @@ import pytest
 
 import lanner
 from lanner.errors import InputError, NullWarning
-from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio
 
 RNG = np.random.default_rng(1)
 REFERENCE = RNG.exponential(size=(40_000, 1))
@@ -18,7 +17,7 @@ def scale(features: np.ndarray, nu: float) -> np.ndarray:
     return np.asarray(features[:, 0] * (1 - np.exp(-nu * SIZE)) - nu * SIZE)
 
 
-BOTH = (KnownRatio("scale", scale), GlobalNormalisation("yield", SIZE))
+BOTH = (lanner.KnownRatio("scale", scale), lanner.Normalisation("yield", SIZE))
 HOW: dict[str, Any] = {"expected": 500, "toys": 300, "seed": 2, "progress": False}
 
 
@@ -83,7 +82,33 @@ def test_where_they_cannot_be_they_are_refused(how: dict[str, Any], words: str) 
 
 def test_workers_find_the_same() -> None:
     pytest.importorskip("distributed")
-    data, normalisation = data_at(0.5, 0.5), (GlobalNormalisation("yield", SIZE),)
+    data, normalisation = data_at(0.5, 0.5), (lanner.Normalisation("yield", SIZE),)
     here = lanner.search(REFERENCE, data, uncertainties=normalisation, **HOW)
     there = lanner.search(REFERENCE, data, uncertainties=normalisation, executor=lanner.Dask(workers=1), **HOW)
     assert (here.statistic, here.p_value) == (there.statistic, there.p_value)
+
+
+def test_uncertainties_of_size_zero_change_nothing() -> None:
+    data = data_at(0.0, 0.0)
+    with pytest.warns(lanner.errors.UncertaintyWarning):
+        none = lanner.search(REFERENCE, data, uncertainties=[lanner.Normalisation("yield", 0.0)], **HOW)
+    plain = lanner.search(REFERENCE, data, **HOW)
+    assert (none.statistic, none.p_value, none.nuisances) == (plain.statistic, plain.p_value, ())
+
+
+def test_a_variation_that_is_learned_does_what_the_known_one_does() -> None:
+    data = data_at(1.5, 0.0)
+    up, down = (REFERENCE * np.exp(s * SIZE) for s in (1, -1))
+    learned = lanner.search(REFERENCE, data, uncertainties=[lanner.Shifted("scale", up, down)], **HOW)
+    known = lanner.search(REFERENCE, data, uncertainties=BOTH[:1], **HOW)
+    (one,), (other,) = learned.nuisances, known.nuisances
+    assert one.value == pytest.approx(other.value, abs=0.3 * other.error)
+    assert one.error == pytest.approx(other.error, rel=0.2)
+    assert learned.z_score == pytest.approx(known.z_score, abs=0.5)
+
+
+def test_what_was_found_of_them_is_kept(tmp_path: Any) -> None:
+    found = lanner.search(REFERENCE, data_at(0.5, 0.5), uncertainties=BOTH, **HOW)
+    found.save(tmp_path)
+    assert lanner.load_result(tmp_path).nuisances == found.nuisances
+    assert found.to_dict()["nuisances"][0]["name"] == "scale"

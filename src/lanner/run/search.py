@@ -27,7 +27,7 @@ from lanner.run.toy_maker import ToyMaker
 from lanner.run.uncertain import digest_of, nuisances_of, with_uncertainties
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
-from lanner.uncertainties.effects import Nuisances
+from lanner.uncertainties.declared import Uncertainty
 
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 
@@ -41,7 +41,7 @@ def search(
     toys: int | str = AUTO,
     until_z: float | None = None,
     p_precision: float = 0.3,
-    uncertainties: Sequence[Any] = (),
+    uncertainties: Sequence[Uncertainty] = (),
     generator: EventGenerator | None = None,
     output: PathLike | None = None,
     memory: float | str | None = None,
@@ -75,9 +75,9 @@ def search(
         well known that the data are less remarkable; `toys` is then the most there may be.
     p_precision : float, default 0.3
         The relative precision of the p-value with `until_z`.
-    uncertainties : sequence, optional
-        Systematic uncertainties of the reference, each a variation with a nuisance parameter that is fitted to the data
-        and to every toy. Default: none, the reference is taken as exact.
+    uncertainties : sequence of Normalisation, Weights, Shifted, Process or KnownRatio, optional
+        Systematic uncertainties of the reference, each with a nuisance parameter that is fitted to the data and to
+        every toy. Default: none, the reference is taken as exact.
     generator : callable, optional
         A function (n, rng) that returns n events of the reference model, for null="generator".
     output : path_like, optional
@@ -136,8 +136,8 @@ def search(
         )
         recipe = job.recipe
         if uncertainties:
-            begin(told, "fitting the uncertainties to the data")
-            recipe = with_uncertainties(recipe, Nuisances(tuple(uncertainties)))
+            begin(told, "learning the uncertainties")
+            recipe = with_uncertainties(recipe, uncertainties, memory=job.memory)
         # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
         relabelled = recipe.data if job.plans[0].null == "permutation" or recipe.varied is not None else None
         events = [recipe.reference.features, recipe.reference.weights]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lanner.errors import InputError, NullWarning
+from lanner.events.spread import SpreadSample
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import MIN_RATIO, Plan
 from lanner.inference.varied_experiment import VariedPlan
-from lanner.uncertainties.effects import GlobalNormalisation, Nuisances
+from lanner.uncertainties.declared import Normalisation, Uncertainty
+from lanner.uncertainties.learn import learn
 from lanner.uncertainties.profile import Profile
 
 
@@ -52,11 +55,23 @@ def nuisances_of(found: VariedPlan | None) -> tuple[Nuisance, ...]:
     return tuple(Nuisance(name, float(nu), float(error)) for name, nu, error in parts)
 
 
-def with_uncertainties(recipe: Recipe, nuisances: Nuisances) -> Recipe:
-    """The recipe of a search whose reference has uncertainties: they are fitted to its data here."""
+def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Recipe:
+    """The recipe of a search whose reference has uncertainties: learned, and fitted to its data."""
     plan = recipe.plans[0]
     check_usable(plan)
-    nuisances = usable(nuisances, plan)
+    if isinstance(recipe.reference, SpreadSample):
+        raise InputError(
+            "uncertainties are learned from a reference in memory: read it with read_sample, or without --spread"
+        )
+    learned = learn(
+        usable(uncertainties, plan),
+        recipe.reference,
+        expected=plan.expected,
+        scaling=plan.units,
+        seed=plan.seed,
+        memory=memory,
+    )
+    nuisances = learned.nuisances
     if not len(nuisances):
         return recipe
     assert recipe.data is not None
@@ -85,12 +100,12 @@ def check_usable(plan: Plan) -> None:
         )
 
 
-def usable(nuisances: Nuisances, plan: Plan) -> Nuisances:
+def usable(uncertainties: Sequence[Uncertainty], plan: Plan) -> list[Uncertainty]:
     """Those that can matter: where only the shape is tested, normalisations of everything cannot."""
     if plan.fixed is None:
-        return nuisances
-    left = tuple(v for v in nuisances.variations if not isinstance(v, GlobalNormalisation))
-    dropped = [v.name for v in nuisances.variations if isinstance(v, GlobalNormalisation)]
+        return list(uncertainties)
+    left: list[Uncertainty] = [one for one in uncertainties if not isinstance(one, Normalisation)]
+    dropped = [one.name for one in uncertainties if isinstance(one, Normalisation)]
     if dropped:
         warnings.warn(
             f"only the shape is tested, so the normalisation{'s' if len(dropped) > 1 else ''} {', '.join(dropped)} "
@@ -98,7 +113,7 @@ def usable(nuisances: Nuisances, plan: Plan) -> Nuisances:
             NullWarning,
             stacklevel=5,
         )
-    return Nuisances(left)
+    return left
 
 
 def _check_ratio(plan: Plan, recipe: Recipe, varied: VariedPlan) -> None:

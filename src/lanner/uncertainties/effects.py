@@ -12,7 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.errors import InputError
 from lanner.typing import Array
+from lanner.uncertainties.checks import check_name
 
 _STEP = 1e-3  # of nu, for the derivatives of a function that gives none
 
@@ -167,11 +169,52 @@ class GlobalNormalisation:
 
 @dataclass(frozen=True, eq=False)
 class KnownRatio:
-    """A variation whose log r(x, nu) somebody knows as a function of features (events, features) and nu."""
+    """An uncertainty whose log r(x; nu) is known as a function, so that nothing has to be learned.
+
+    r(x; nu) is the density of the reference at nu over that at 0, yields included.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    function : callable
+        Takes features, an array of shape (events, features) in their own units, and nu; returns log r of each event.
+        It has to be 0 at nu = 0.
+
+    Raises
+    ------
+    InputError
+        If the name is empty, or the function cannot be called.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np
+    >>> scale = lanner.KnownRatio("scale", lambda x, nu: x[:, 0] * (1 - np.exp(-0.05 * nu)) - 0.05 * nu)
+    >>> scale.of(np.array([[1.0], [4.0]])).at(1.0)[0].round(4).tolist()
+    [-0.0012, 0.1451]
+    """
 
     name: str
     function: Callable[[Array, float], Array]
 
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        if not callable(self.function):
+            raise InputError(
+                f"the function of {self.name!r} cannot be called: give a function of features and nu that returns log r"
+            )
+
     def of(self, features: Array) -> Effect:
-        """By that function."""
+        """Return what the nuisance does to events, by its function.
+
+        Parameters
+        ----------
+        features : ndarray of shape (events, features)
+            Events, in their own units.
+
+        Returns
+        -------
+        Effect
+            Log r of these events as a function of nu.
+        """
         return Exact(self.function, features)
