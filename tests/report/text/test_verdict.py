@@ -15,6 +15,7 @@ from lanner.inference.significance import z_of_log_p
 from lanner.inference.terms import OutOfReach
 from lanner.report.text.verdict import earlier_looks, law_z, meaning, verdict
 from lanner.run.result import Extrapolation, Spread, TermResult
+from lanner.run.uncertain import Nuisance
 from tests.conftest import kept_result
 from tests.report.showcase import the_case
 
@@ -107,3 +108,10 @@ def test_a_significance_beyond_what_the_reference_supports_says_so() -> None:
     assert "limited" not in verdict(replace(nearer, reference_total=int(30 * far.plan.expected)))
     relabelled = replace(far, plan=replace(far.plan, null="permutation"))
     assert "limited" not in verdict(relabelled)
+
+
+def test_the_meaning_names_the_uncertainties_that_are_in_it() -> None:
+    result = replace(kept("combined"), nuisances=(Nuisance("jes", 0.5, 0.4), Nuisance("lumi", -0.1, 0.9)))
+    sentence = meaning(result)[3]
+    assert "into account (jes, lumi)" in sentence
+    assert sentence != meaning(kept("combined"))[3]

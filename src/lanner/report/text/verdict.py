@@ -67,10 +67,22 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
         "from the reference, not why: a mismodelled reference and a new signal look alike.",
         "It accounts for having looked everywhere in the given features. It does not account for settings or "
         "selections chosen after looking at these data, nor for repeated searches.",
-        _HOW_TOYS_ARE_MADE[result.null.kind],
+        _how_toys_are_made(result),
         f"With {count(p.toys, 'toy')} the p-value cannot be below {p_value(1 / (p.toys + 1))}; smaller ones are marked "
         "as extrapolations and rest on a law that no toy has tested so far out.",
         *((earlier_looks(result),) if result.looks else ()),
+    )
+
+
+def _how_toys_are_made(result: SearchResult) -> str:
+    if not result.nuisances:
+        return _HOW_TOYS_ARE_MADE[result.null.kind]
+    names = ", ".join(nuisance.name for nuisance in result.nuisances)
+    return (
+        f"The p-value takes systematic uncertainties of the reference into account ({names}), as far as their "
+        "variations describe them: they are fitted to the data, toys are drawn at what fits best, and every toy has a "
+        "fit of its own. Other uncertainties of the reference model are not in it, and it holds as far as the reference "
+        "sample is large beside the data."
     )
 
 
