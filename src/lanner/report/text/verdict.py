@@ -81,8 +81,8 @@ def _how_toys_are_made(result: SearchResult) -> str:
     return (
         f"The p-value takes systematic uncertainties of the reference into account ({names}), as far as their "
         "variations describe them: they are fitted to the data, toys are drawn at what fits best, and every toy has a "
-        "fit of its own. Other uncertainties of the reference model are not in it, and it holds as far as the reference "
-        "sample is large beside the data."
+        "fit of its own. Other uncertainties of the reference model are not in it, and it holds as far as the "
+        "reference sample is large beside the data."
     )
 
 
