@@ -1,7 +1,8 @@
 """The sums of `model/summing.py` over a reference that is left in its files: each part by itself, then all added up.
 
 A part's work is sent to where the part is read: the basis, and for each of its events the row of the pool that it
-belongs to. What comes back are sums of kernel values by bunch, which are whitened here, on the small side.
+belongs to. What comes back are sums of features by bunch: kernel values are summed in double precision and whitened on
+the small side, and the features that are left have the precision in which they are kept.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _MOMENT_ROWS = 4096
 class PartSums:
     """What a part of the reference, or several merged, adds to the sums of a pool."""
 
-    bunches: Array  # (whole, r): kernel values summed by bunch
+    bunches: Array  # (whole, r): features summed by bunch
     singles: NDArray[np.intp]  # rows that are single events
     single_values: Array  # their features
     left_out: Array  # (rows, r): kernel values of what the data's draws leave out
@@ -109,7 +110,7 @@ class PartWork:
             for block in blocks(len(which), _ROWS):
                 left_out[i] += arrays.get(whitened.columns(self.units.apply(features[which[block]]))).sum(axis=0)
         return PartSums(
-            sums,
+            _whitened(sums, whitened, dtype),
             np.concatenate(singles) if singles else np.empty(0, dtype=np.intp),
             np.concatenate(values) if values else np.empty((0, r), dtype=dtype),
             left_out,
@@ -117,6 +118,14 @@ class PartWork:
             null,
             gathered.moments(),
         )
+
+
+def _whitened(sums: Array, whitened: Whitened, dtype: np.dtype[np.floating]) -> Array:
+    """The features that sums of kernel values are."""
+    phi, arrays = np.empty(sums.shape, dtype=dtype), whitened.arrays
+    for part in blocks(len(sums), _MOMENT_ROWS):
+        phi[part] = arrays.get(whitened.phi(arrays.put(sums[part])))
+    return np.asarray(phi)
 
 
 class _Gathered:
@@ -178,8 +187,7 @@ def summed_where_they_are(
     found = table.mapper.reduced(table.source, works, merged, told)
     phi = np.empty((len(bunches), basis.rank), dtype=dtype)
     left_out = slice(bunches.drawn, bunches.drawn + len(found.left_out))
-    for part in blocks(bunches.whole, _MOMENT_ROWS):
-        phi[part] = arrays.get(whitened.phi(arrays.put(found.bunches[part])))
+    phi[: bunches.whole] = found.bunches
     phi[found.singles] = found.single_values
     phi[left_out] = arrays.get(whitened.phi(arrays.put(found.left_out)))
     by_row = np.zeros(len(bunches))

@@ -6,6 +6,7 @@ a worker that dies, Dask gives the parts to another, and what it had merged is m
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -60,7 +61,7 @@ class DaskRows:
         try:
             while ended < len(works):
                 while len(pending) < _AHEAD * self._threads() and (part := next(parts, None)) is not None:
-                    future = self._client.submit(work_on, self._maker, spread, part, works[part], pure=False)
+                    future = self._submitted(work_on, self._maker, spread, part, works[part], pure=False)
                     pending[future] = part
                     future.add_done_callback(done.put)
                 future = self._wait(done)
@@ -75,6 +76,11 @@ class DaskRows:
         finally:
             if pending and self._client.status == "running":
                 self._client.cancel(list(pending))
+
+    def _submitted(self, *work: Any, **how: Any) -> Any:
+        with warnings.catch_warnings():  # what a part needs is meant to be sent with it, some megabytes
+            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+            return self._client.submit(*work, **how)
 
     def _result(self, future: Any) -> Any:
         from distributed import KilledWorker
