@@ -225,14 +225,6 @@ def _about(features: Array) -> _About:
     return _About(len(features), features.min(axis=0), features.max(axis=0), digest)
 
 
-def _taken(features: Array, rows: NDArray[np.intp]) -> Array:
-    return np.asarray(features[rows])
-
-
-def _by_digest(features: Array, share: float) -> Array:
-    return chosen_by_digest(features, share)
-
-
 class SpreadTable:
     """The features of a spread reference, to be taken by places; all of them at once nobody gets."""
 
@@ -255,7 +247,7 @@ class SpreadTable:
             return self._last[1]  # every width asks for the same centres
         part = np.searchsorted(self.starts, places, side="right") - 1
         wanted = [places[part == k] - self.starts[k] for k in range(len(self.starts) - 1)]
-        parts = self.mapper.each(self.source, [partial(_taken, rows=some) for some in wanted])
+        parts = self.mapper.each(self.source, [partial(np.take, indices=some, axis=0) for some in wanted])
         found = np.empty((len(places), self.shape[1]))
         for k, features in enumerate(parts):
             found[part == k] = features
@@ -313,7 +305,7 @@ def read_by(source: Spread, mapper: RowMapper, progress: Progress | None = None)
     sample = SpreadSample(table, source.names)  # type: ignore[arg-type]
     share = part_by_digest(len(table))
     some = mapper.each(
-        source, [partial(_by_digest, share=share)] * len(source.parts), lambda done: told((1 + done) / 2)
+        source, [partial(chosen_by_digest, share=share)] * len(source.parts), lambda done: told((1 + done) / 2)
     )
     object.__setattr__(sample, "size", size_by_part(np.vstack(some), len(table)))
     return sample

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from lanner.model.bunches import Bunches
 from lanner.model.splits import Splits
 from lanner.model.weightings import Draw
 from lanner.typing import Array
-from lanner.uncertainties.effects import Nuisances
+from lanner.uncertainties.effects import Effects, Nuisances
 from lanner.uncertainties.profile import Likelihood, Profile, profile
 from lanner.uncertainties.toys import VariedReference
 
@@ -39,29 +40,37 @@ class VariedPlan:
     nuisances: Nuisances
     profile: Profile
     auxiliary: Array  # what is known of them from elsewhere: 0 for real data
+    effects: Effects | None = None  # on the reference, where they were computed
 
     @classmethod
     def of(
         cls, nuisances: Nuisances, plan: Plan, reference: Sample, data: Sample, auxiliary: Array | None = None
     ) -> VariedPlan:
         """Fit the nuisances to the data alone."""
-        weights = np.ones(len(reference)) if reference.weights is None else reference.weights
+        weights, effects = _weights(reference), nuisances.of(reference.features)
         known = np.zeros(len(nuisances)) if auxiliary is None else auxiliary
         likelihood = Likelihood(
             nuisances.of(data.features),
-            nuisances.of(reference.features),
+            effects,
             weights * plan.expected / weights.sum(),
             known,
             plan.fixed is not None,
         )
-        return cls(nuisances, profile(likelihood), known)
+        return cls(nuisances, profile(likelihood), known, effects)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Elsewhere the effects are computed anew: they are as many as the reference's events.
+        return type(self), (self.nuisances, self.profile, self.auxiliary)
 
     def reference(self, plan: Plan, reference: Sample) -> VariedReference:
         """The reference at these values."""
-        weights = np.ones(len(reference)) if reference.weights is None else reference.weights
+        effects = self.nuisances.of(reference.features) if self.effects is None else self.effects
         rng = rng_of(plan.seed, Stream.ACCEPTED)
-        effects = self.nuisances.of(reference.features)
-        return VariedReference.at(self.nuisances, self.profile.nu, effects, weights, rng)
+        return VariedReference.at(self.nuisances, self.profile.nu, effects, _weights(reference), rng)
+
+
+def _weights(sample: Sample) -> Array:
+    return np.ones(len(sample)) if sample.weights is None else sample.weights
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

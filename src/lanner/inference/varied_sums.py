@@ -135,7 +135,7 @@ def summed_at_nu(
             told(0.8 * done / bunches.total)
     of_data = np.empty(0)
     for row in range(bunches.drawn, len(bunches)):
-        which = bunches.events[bunches.starts[row] : bunches.starts[row + 1]]
+        which = bunches.events_of([row])
         total, of_data = summed(source.events, whitened, which, columns)
         phi[row], by_row[row] = total, of_data.sum()
     number = float(len(v))
@@ -160,7 +160,7 @@ def moments_at_nu(
     sums, totals = {}, {}
     for label in sorted(set(labels.tolist()) - {NEVER}):
         rows = np.flatnonzero(labels == label)
-        which = np.concatenate([bunches.events[bunches.starts[i] : bunches.starts[i + 1]] for i in rows])
+        which = bunches.events_of(rows)
         found = MomentSums(r + k, arrays, np.dtype(dtype))
         with blas_threads_for(r):
             for part in blocks(len(which), _MOMENT_ROWS):

@@ -11,8 +11,8 @@ The data are one row, the sum of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,15 +74,7 @@ class Bunches:
         """Further events that toys take one by one, before any rows that no toy takes."""
         if self.drawn < len(self):
             raise ValueError("rows that no toy takes come last")
-        added = np.arange(1, len(events) + 1)
-        return Bunches(
-            np.concatenate([self.events, events]),
-            np.concatenate([self.starts, self.starts[-1] + added]),
-            np.concatenate([self.inside, np.ones(len(events), dtype=bool)]),
-            self.drawn + len(events),
-            self.whole,
-            self.weights,
-        )
+        return replace(self.with_rows(list(events[:, None]), inside=True), drawn=self.drawn + len(events))
 
     def with_rows(self, rows: Sequence[NDArray[np.intp]], *, inside: bool) -> Bunches:
         """Further rows, which no toy takes."""
@@ -125,6 +117,10 @@ class Bunches:
     def total(self) -> int:
         """The events that toys take from."""
         return int(self.starts[self.drawn])
+
+    def events_of(self, rows: Iterable[int]) -> NDArray[np.intp]:
+        """The events of some rows, those of one after those of another."""
+        return np.concatenate([self.events[self.starts[row] : self.starts[row + 1]] for row in rows])
 
     def places_of(self, events: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where some events that toys may take stand among those of all rows."""

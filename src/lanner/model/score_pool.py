@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import require_memory
-from lanner.errors import InputError
 from lanner.events.scaled_rows import Rows, ScaledRows
 from lanner.model.backend import NUMPY, Arrays, Values
 from lanner.model.bunches import Bunches
@@ -26,7 +25,7 @@ from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.score import Rotated
 from lanner.model.score_model import ScoreModel
 from lanner.model.splits import Splits
-from lanner.model.spread_sums import summed_where_they_are
+from lanner.model.spread_sums import Summed, summed_where_they_are
 from lanner.model.summing import Whitened, moments_of_events, reach_columns, summed_features
 from lanner.model.taken import Taken
 from lanner.model.weightings import Draw
@@ -72,117 +71,35 @@ class ScorePool:
         `pivots` are the events of the pivots, where they may be a toy's data, `held_out` those that never are; the last
         events, so many, are `others`, beside the reference.
         """
-        features: Features
-        columns = basis.rank
-        null = slice(0, bunches.drawn)
         if isinstance(events, ScaledRows) and events.spread is not None:
-            return cls._spread(
+            made = summed_where_they_are(
                 events,
                 basis,
                 bunches,
-                expected=expected,
-                precision=precision,
-                memory=memory,
                 splits=splits,
                 pivots=pivots,
+                precision=precision,
                 others=others,
                 arrays=arrays,
                 told=_within(told, 0.1, 0.9),
             )
-        if bunches.are_events:
-            matrices = 0 if splits is None else splits.blocks + splits.number  # of the rank, beside those of every fit
-            features = make_features(
-                events, basis, precision=precision, memory=memory, arrays=arrays, further_matrices=matrices
-            )
-            g = residuals_of(features)
-            weights = bunches.weights
-            if splits is None:
-                moments = [Moments.of(features, None if weights is None else weights[null], null)]
-            else:
-                moments = Moments.by_split(features, splits, weights)
         else:
-            columns = reach_columns(bunches.total, basis.rank)
-            whitened = Whitened.of(basis, arrays)
-            features, g = summed_features(
-                events,
-                whitened,
-                bunches,
-                precision=precision,
-                memory=memory,
-                columns=columns,
-                told=_within(told, 0.1, 0.5),
+            made = _summed_here(
+                events, basis, bunches, splits, pivots, precision, memory, others, held_out, arrays, told
             )
-            moments = moments_of_events(events, whitened, bunches, features, splits, told=_within(told, 0.5, 0.9))
+        null = slice(0, bunches.drawn)
         mass = float(bunches.mass[null].sum())
         model = ScoreModel.of(
             basis,
-            moments,
-            total=feature_sum(features, None if bunches.weights is None else bunches.weights[null], null),
+            made.moments,
+            total=feature_sum(made.features, None if bunches.weights is None else bunches.weights[null], null),
             mass=mass,
             worth=bunches.total if bunches.weights is None else mass**2 / float(np.square(bunches.mass[null]).sum()),
             expected=expected,
             arrays=arrays,
         )
-        rows = None
-        if pivots is not None:
-            rows = bunches.rows_of(pivots)
-            g[bunches.places_of(pivots)] = basis.residuals_of_pivots(columns)
-        free = np.arange(bunches.total)
-        if held_out is not None:
-            free = np.setdiff1d(free, held_out, assume_unique=True)
-        residuals = Residuals(
-            np.add.reduceat(g, bunches.starts[:-1]),
-            g[len(g) - others :],
-            ResidualSums.of(g[free], None if bunches.weights is None else bunches.weights[free]),
-        )
-        return cls(model, features, bunches, residuals, memory, rows)
-
-    @classmethod
-    def _spread(
-        cls,
-        events: ScaledRows,
-        basis: Basis,
-        bunches: Bunches,
-        *,
-        expected: float,
-        precision: str,
-        memory: int,
-        splits: Splits | None,
-        pivots: NDArray[np.intp] | None,
-        others: int,
-        arrays: Arrays,
-        told: Callable[[float], None],
-    ) -> ScorePool:
-        """The same of a reference that is left in its files."""
-        if bunches.weights is not None or bunches.are_events:
-            raise InputError(
-                "a reference that is left in its files is for the score of very many events without weights: this one "
-                "has too few for that; read it into memory"
-            )
         rows = None if pivots is None else bunches.rows_of(pivots)
-        found = summed_where_they_are(
-            events,
-            basis,
-            bunches,
-            splits=splits,
-            pivots=np.empty(0, dtype=np.intp) if pivots is None else pivots,
-            precision=precision,
-            columns=reach_columns(bunches.total, basis.rank),
-            others=others,
-            arrays=arrays,
-            told=told,
-        )
-        total = feature_sum(found.features, None, slice(0, bunches.drawn))
-        model = ScoreModel.of(
-            basis,
-            found.moments,
-            total=total,
-            mass=float(bunches.total),
-            worth=bunches.total,
-            expected=expected,
-            arrays=arrays,
-        )
-        return cls(model, found.features, bunches, found.residuals, memory, rows)
+        return cls(model, made.features, bunches, made.residuals, memory, rows)
 
     @property
     def basis(self) -> Basis:
@@ -260,6 +177,53 @@ class ScorePool:
     def _share(self) -> float:
         """The part of the pool's rows that a toy takes, about."""
         return min(1.0, 2 * self.model.expected / self.model.mass)
+
+
+def _summed_here(
+    events: Rows,
+    basis: Basis,
+    bunches: Bunches,
+    splits: Splits | None,
+    pivots: NDArray[np.intp] | None,
+    precision: str,
+    memory: int,
+    others: int,
+    held_out: NDArray[np.intp] | None,
+    arrays: Arrays,
+    told: Callable[[float], None] | None,
+) -> Summed:
+    """Features by row, residuals and moments of events that are here, stored one by one or summed by bunch."""
+    features: Features
+    columns, weights = basis.rank, bunches.weights
+    if bunches.are_events:
+        matrices = 0 if splits is None else splits.blocks + splits.number  # of the rank, beside those of every fit
+        features = make_features(
+            events, basis, precision=precision, memory=memory, arrays=arrays, further_matrices=matrices
+        )
+        g = residuals_of(features)
+        if splits is None:
+            null = slice(0, bunches.drawn)
+            moments = [Moments.of(features, None if weights is None else weights[null], null)]
+        else:
+            moments = Moments.by_split(features, splits, weights)
+    else:
+        columns = reach_columns(bunches.total, basis.rank)
+        whitened = Whitened.of(basis, arrays)
+        features, g = summed_features(
+            events, whitened, bunches, precision=precision, memory=memory, columns=columns, told=_within(told, 0.1, 0.5)
+        )
+        moments = moments_of_events(events, whitened, bunches, features, splits, told=_within(told, 0.5, 0.9))
+    if pivots is not None:
+        g[bunches.places_of(pivots)] = basis.residuals_of_pivots(columns)
+    free = np.arange(bunches.total)
+    if held_out is not None:
+        free = np.setdiff1d(free, held_out, assume_unique=True)
+    residuals = Residuals(
+        np.add.reduceat(g, bunches.starts[:-1]),
+        g[len(g) - others :],
+        ResidualSums.of(g[free], None if weights is None else weights[free]),
+    )
+    return Summed(features, residuals, moments)
 
 
 def _within(told: Callable[[float], None] | None, start: float, end: float) -> Callable[[float], None]:

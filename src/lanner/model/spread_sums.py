@@ -13,18 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner.errors import InputError
 from lanner.events.scaled_rows import ScaledRows
 from lanner.events.scaling import Scaling
 from lanner.events.spread import SpreadTable
 from lanner.model.backend import Arrays, arrays_on
 from lanner.model.bunches import Bunches
-from lanner.model.features import PRECISIONS, StoredFeatures
+from lanner.model.features import PRECISIONS, Features, StoredFeatures
 from lanner.model.moments import Moments, MomentSums
 from lanner.model.nystrom import Basis
 from lanner.model.parallel import blocks
 from lanner.model.residuals import Residuals, ResidualSums
 from lanner.model.splits import NEVER, Splits
-from lanner.model.summing import Whitened, moment_labels, summed
+from lanner.model.summing import Whitened, moment_labels, reach_columns, summed
 from lanner.typing import Array
 
 _ROWS = 1024  # events of a block of kernel values
@@ -161,7 +162,7 @@ class _Gathered:
 class Summed:
     """What a pool needs of all its events."""
 
-    features: StoredFeatures
+    features: Features
     residuals: Residuals
     moments: list[Moments]
 
@@ -172,16 +173,22 @@ def summed_where_they_are(
     bunches: Bunches,
     *,
     splits: Splits | None,
-    pivots: NDArray[np.intp],
+    pivots: NDArray[np.intp] | None,
     precision: str,
-    columns: int,
     others: int,
     arrays: Arrays,
     told: Callable[[float], None] | None = None,
 ) -> Summed:
     """Features by row, residuals and moments of a spread reference, and of the events beside it, which are here."""
+    if bunches.weights is not None or bunches.are_events:
+        raise InputError(
+            "a reference that is left in its files is for the score of very many events without weights: this one has "
+            "too few for that; read it into memory"
+        )
     table = events.spread
     assert table is not None
+    columns = reach_columns(bunches.total, basis.rank)
+    pivots = np.empty(0, dtype=np.intp) if pivots is None else pivots
     dtype, whitened = PRECISIONS[precision], Whitened.of(basis, arrays)
     works = _works(table, events.scaling, basis, bunches, splits, pivots, columns, precision, arrays.place)
     found = table.mapper.reduced(table.source, works, merged, told)
@@ -194,7 +201,7 @@ def summed_where_they_are(
     by_row[: bunches.drawn] = found.residuals
     of_data = np.empty(0)
     for row in range(left_out.stop, len(bunches)):  # the data, or signals
-        which = bunches.events[bunches.starts[row] : bunches.starts[row + 1]]
+        which = bunches.events_of([row])
         total, g = summed(events, whitened, which, columns)
         phi[row], by_row[row], of_data = total, g.sum(), np.concatenate([of_data, g])
     assert len(of_data) == others
@@ -225,11 +232,7 @@ def _works(
     )
     labels = moment_labels(bunches, splits, basis.rank)
     of_pivots = basis.residuals_of_pivots(columns) if len(pivots) else np.empty(0)
-    left_out = [
-        bunches.events[bunches.starts[row] : bunches.starts[row + 1]]
-        for row in range(bunches.drawn, len(bunches))
-        if bunches.inside[row]
-    ]
+    left_out = [bunches.events_of([row]) for row in range(bunches.drawn, len(bunches)) if bunches.inside[row]]
 
     def within(which: NDArray[np.intp], part: slice) -> NDArray[np.bool_]:
         return np.asarray((which >= part.start) & (which < part.stop))

@@ -183,7 +183,7 @@ def _of_single_events(
     arrays = whitened.arrays
     if bunches.size == 1:
         return arrays.take(features.phi, rows, axis=0)
-    which = np.concatenate([bunches.events[bunches.starts[row] : bunches.starts[row + 1]] for row in rows])
+    which = bunches.events_of(rows)
     if not arrays.threaded:
         return arrays.cast(whitened.phi(whitened.columns(events[which])), features.dtype)
     phi = np.empty((len(which), whitened.basis.rank), dtype=features.dtype)
