@@ -19,7 +19,7 @@ from typing import Any
 from lanner._util.machine import megabytes
 from lanner.errors import ClusterError, InputError
 from lanner.events.spread import RowMapper
-from lanner.run.execution.dask_cluster import CONNECT, connected, cores_here, local_cluster
+from lanner.run.execution.dask_cluster import CONNECT, connected, cores_here, local_cluster, lost, result_of
 from lanner.run.execution.dask_rows import DaskRows
 from lanner.run.execution.delivery import check_workers, taken
 from lanner.run.execution.encryption import warn_if_open
@@ -230,21 +230,12 @@ class _DaskWorkers:
                     client.unsubscribe_topic(self._name)
 
     def _result(self, future: Any) -> Batch:
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-
-        try:
-            found = future.result(timeout=CONNECT)
-        except KilledWorker as error:
-            raise ClusterError(
-                f"{error.allowed_failures + 1} workers died over the same batch of toys, the last at "
-                f"{error.last_worker.address}: most likely they have too little memory. Give each of them more (dask "
-                "worker --memory-limit), or use fewer centres; toys that were stored are safe, and the same command "
-                "goes on from them"
-            ) from error
-        except (CancelledError, TimeoutError, OSError) as error:
-            raise _lost() from error
+        found = result_of(
+            future,
+            over="batch of toys",
+            remedy="or use fewer centres; toys that were stored are safe, and the same command goes on from them",
+            timeout=CONNECT,
+        )
         return taken(found, self._client, future)
 
 
@@ -278,14 +269,7 @@ def _workers(client: Any) -> dict[str, Any]:
     try:
         return dict(client.scheduler_info(n_workers=-1)["workers"])
     except (KeyError, OSError, RuntimeError) as error:
-        raise _lost() from error
-
-
-def _lost() -> ClusterError:
-    return ClusterError(
-        "the connection to the Dask scheduler is lost; toys that were stored are safe, and the same command goes on "
-        "from them, with this executor or another"
-    )
+        raise lost() from error
 
 
 def _progress(event: tuple[Any, dict[str, Any]], told: Told) -> None:

@@ -85,6 +85,32 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def lost() -> ClusterError:
+    """What is said when the scheduler does not answer any more."""
+    return ClusterError(
+        "the connection to the Dask scheduler is lost; toys that were stored are safe, and the same command goes on "
+        "from them, with this executor or another"
+    )
+
+
+def result_of(future: Any, *, over: str, remedy: str, timeout: float | None = None) -> Any:
+    """What a task returned, or an error that says what became of the workers, or of the connection to them."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+
+    try:
+        return future.result(timeout=timeout)
+    except KilledWorker as error:
+        raise ClusterError(
+            f"{error.allowed_failures + 1} workers died over the same {over}, the last at "
+            f"{error.last_worker.address}: most likely they have too little memory. Give each of them more (dask "
+            f"worker --memory-limit), {remedy}"
+        ) from error
+    except (CancelledError, TimeoutError, OSError) as error:
+        raise lost() from error
+
+
 def _in_one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 

@@ -12,8 +12,9 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from lanner._util.merging import MergeTree
-from lanner.errors import ClusterError, LannerError, MemoryBudgetError
+from lanner.errors import LannerError, MemoryBudgetError
 from lanner.events.spread import Spread, Told, Work
+from lanner.run.execution.dask_cluster import result_of
 from lanner.run.execution.delivery import refused_here
 from lanner.run.fingerprint import Maker
 
@@ -48,7 +49,7 @@ class DaskRows:
         for part, future in self._finished(spread, works, told):
             kind = future.type
             if kind is not None and issubclass(kind, LannerError):
-                raise self._result(future)
+                self._result(future)  # which raises it
             tree.add(part, future)
         made: T = self._result(tree.result())
         return made
@@ -83,16 +84,7 @@ class DaskRows:
             return self._client.submit(*work, **how)
 
     def _result(self, future: Any) -> Any:
-        from distributed import KilledWorker
-
-        try:
-            found = future.result()
-        except KilledWorker as error:
-            raise ClusterError(
-                f"{error.allowed_failures + 1} workers died over the same part of the reference, the last at "
-                f"{error.last_worker.address}: most likely they have too little memory; give each of them more (dask "
-                "worker --memory-limit), or smaller row groups"
-            ) from error
+        found = result_of(future, over="part of the reference", remedy="or smaller row groups")
         if isinstance(found, LannerError):
             raise found
         return found
