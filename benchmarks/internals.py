@@ -89,6 +89,7 @@ __all__ = [
     "number_of_map_toys",
     "pairwise_width",
     "penalty_for",
+    "prepare",
     "rng_of",
     "room_for_data",
     "suite_case",

@@ -93,7 +93,7 @@ class Ladder:
         if varied is not None:
             assert data is not None
             at_nu = varied.reference(plans[0], reference)
-            of_varied, rows = varied_scheme(plans[0], reference, data, at_nu, varied.auxiliary)
+            of_varied, rows = varied_scheme(plans[0], reference, [data], at_nu, varied.auxiliary[None])
         elif plans[0].statistic == "score":
             scheme = scheme_of(plans[0], reference, data, as_one=as_one)
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))
@@ -106,7 +106,7 @@ class Ladder:
             first: Experiment
             if at_nu is not None and data is not None:
                 first = VariedExperiment.at(
-                    least, reference, data, at_nu, of_varied, rows, memory=left, arrays=arrays, told=told
+                    least, reference, [data], at_nu, of_varied, rows, memory=left, arrays=arrays, told=told
                 )
             elif scheme is None:
                 first = FitExperiment.prepare(

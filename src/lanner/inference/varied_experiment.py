@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,18 @@ class VariedPlan:
 
     @classmethod
     def of(
-        cls, nuisances: Nuisances, plan: Plan, reference: Sample, data: Sample, auxiliary: Array | None = None
+        cls,
+        nuisances: Nuisances,
+        plan: Plan,
+        reference: Sample,
+        data: Sample,
+        auxiliary: Array | None = None,
+        *,
+        effects: Effects | None = None,
     ) -> VariedPlan:
-        """Fit the nuisances to the data alone."""
-        weights, effects = _weights(reference), nuisances.of(reference.features)
+        """Fit the nuisances to the data alone; their effects on the reference may be known already."""
+        weights = _weights(reference)
+        effects = nuisances.of(reference.features) if effects is None else effects
         known = np.zeros(len(nuisances)) if auxiliary is None else auxiliary
         likelihood = Likelihood(
             nuisances.of(data.features),
@@ -65,8 +74,12 @@ class VariedPlan:
     def reference(self, plan: Plan, reference: Sample) -> VariedReference:
         """The reference at these values."""
         effects = self.nuisances.of(reference.features) if self.effects is None else self.effects
-        rng = rng_of(plan.seed, Stream.ACCEPTED)
-        return VariedReference.at(self.nuisances, self.profile.nu, effects, _weights(reference), rng)
+        return reference_at(self.profile.nu, self.nuisances, effects, plan, reference)
+
+
+def reference_at(nu: Array, nuisances: Nuisances, effects: Effects, plan: Plan, reference: Sample) -> VariedReference:
+    """The reference at any values of the nuisances."""
+    return VariedReference.at(nuisances, nu, effects, _weights(reference), rng_of(plan.seed, Stream.ACCEPTED))
 
 
 def _weights(sample: Sample) -> Array:
@@ -81,7 +94,7 @@ class VariedScheme(ReferenceScheme):
     first_heavy: int  # the rows of heavy events begin here
     heavy: Array  # v of each of them
     heavy_share: float  # of v of all events
-    of_data: Array  # the auxiliary measurement of the data, less nu^
+    of_data: Array  # (data sets, K): the auxiliary measurements of the data, less nu^
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
@@ -93,7 +106,7 @@ class VariedScheme(ReferenceScheme):
         chances = self.heavy[heavy - self.first_heavy]
         one_by_one = rng.choice(heavy, number, replace=False, p=chances / chances.sum()) if number else heavy[:0]
         taken = np.concatenate([self._accepting(rng, rows[:light], size - number), one_by_one])
-        auxiliary = rng_of(self.seed, Stream.AUXILIARY, i).standard_normal(len(self.of_data))
+        auxiliary = rng_of(self.seed, Stream.AUXILIARY, i).standard_normal(self.of_data.shape[1:])
         none = np.empty(0, dtype=np.intp)
         return Draw(len(self.bunches), self.bunches.drawn, taken, none, split, self.counts, auxiliary)
 
@@ -124,21 +137,25 @@ class VariedScheme(ReferenceScheme):
         return float(counts.mean()), float(counts.std())
 
     def data(self, draw: int) -> Draw:  # noqa: D102
-        none = np.empty(0, dtype=np.intp)
-        return Draw(len(self.bunches), self.bunches.drawn, self.data_rows, none, None, self.counts, self.of_data)
+        none, row = np.empty(0, dtype=np.intp), self.data_rows[draw : draw + 1]
+        return Draw(len(self.bunches), self.bunches.drawn, row, none, None, self.counts, self.of_data[draw])
 
 
 def varied_scheme(
-    plan: Plan, reference: Sample, data: Sample, varied: VariedReference, auxiliary: Array
+    plan: Plan, reference: Sample, data: Sequence[Sample], varied: VariedReference, auxiliary: Array
 ) -> tuple[VariedScheme, NuisanceRows]:
-    """How toys at nu^ are drawn, and what their own fits of the nuisances need of each row."""
+    """How toys at nu^ are drawn, and what their own fits of the nuisances need of each row.
+
+    Any number of data sets, each with its auxiliary measurement, (data sets, K), can be judged there.
+    """
     n = len(reference)
     events = rng_of(plan.seed, Stream.BUNCHES).permutation(n)
     heavy = varied.heavy[events]
     bunches = Bunches.dealt(events[~heavy], plan.bunch).with_singles(events[heavy])
     first_heavy = bunches.drawn - int(np.count_nonzero(heavy))
-    bunches = bunches.with_rows([np.arange(n, n + len(data))], inside=False)
-    rows = NuisanceRows.of(bunches, varied, varied.nuisances.of(data.features))
+    ends = n + np.cumsum([0, *(len(one) for one in data)])
+    bunches = bunches.with_rows([np.arange(a, b) for a, b in pairwise(ends)], inside=False)
+    rows = NuisanceRows.of(bunches, varied, [varied.nuisances.of(one.features) for one in data])
     splits = Splits.of(np.arange(bunches.drawn), np.empty(0, np.intp), len(bunches), plan.moment_blocks or 1)
     predicted = plan.expected * (1.0 if plan.fixed is not None else varied.growth)
     scheme = VariedScheme(
@@ -148,7 +165,7 @@ def varied_scheme(
         reference_size=plan.reference_size,
         held_out=np.empty(0, dtype=np.intp),
         seed=plan.seed,
-        data_rows=np.array([len(bunches) - 1]),
+        data_rows=np.arange(bunches.drawn, len(bunches)),
         splits=splits,
         counts=rows.counts,
         first_heavy=first_heavy,
@@ -168,7 +185,7 @@ class VariedExperiment(ScoreExperiment):
         cls,
         plan: Plan,
         reference: Sample,
-        data: Sample,
+        data: Sequence[Sample],
         varied: VariedReference,
         scheme: VariedScheme,
         rows: NuisanceRows,
@@ -179,7 +196,7 @@ class VariedExperiment(ScoreExperiment):
         told: Callable[[float], None] | None = None,
     ) -> VariedExperiment:
         """Choose pivots and sum features and moments: the one-off cost, of which the part done is told."""
-        events = ScaledRows((reference.features, data.features), plan.units)
+        events = ScaledRows((reference.features, *(one.features for one in data)), plan.units)
         candidates, centers = candidates_of(plan, reference, events, None)
         basis = basis_of(plan, candidates, memory) if source is None else source.whitened.basis
         assert centers is not None
@@ -199,10 +216,10 @@ class VariedExperiment(ScoreExperiment):
             source=None if source is None else replace(source, events=events),
             told=told,
         )
-        return cls(plan, scheme, reference, data, None, pool)
+        return cls(plan, scheme, reference, data[0] if data else None, None, pool)
 
     def data_draws(self, draws: int) -> list[Draw]:  # noqa: D102
-        return [self.scheme.data(0)]  # with the whole reference
+        return [self.scheme.data(0)]  # with the whole reference, which leaves nothing to choose
 
     def count_term(self) -> ProfiledCountTerm:
         """The number of events, of which the nuisances explain a part."""

@@ -54,23 +54,23 @@ class NuisanceRows:
     total: Array  # of these over the whole reference
 
     @classmethod
-    def of(cls, bunches: Bunches, varied: VariedReference, data: Effects) -> NuisanceRows:
-        """Of the bunches, whose last row is the data."""
+    def of(cls, bunches: Bunches, varied: VariedReference, data: Sequence[Effects]) -> NuisanceRows:
+        """Of the bunches, whose last rows are data sets."""
         events, starts = bunches.events[: bunches.total], bunches.starts[: bunches.drawn]
-        _, d_data, e_data = data.at(varied.nu)
+        of_data = [effects.at(varied.nu) for effects in data]
 
-        def by_row(values: Array, last: Array) -> Array:
-            return np.concatenate([np.add.reduceat(values, starts, axis=0), last[None]])
+        def by_row(values: Array, last: Sequence[Array]) -> Array:
+            return np.concatenate([np.add.reduceat(values, starts, axis=0), *(one[None] for one in last)])
 
         accepted = varied.accepted[events]  # heavy events are, all of them
         columns = varied.columns(events)
-        none = np.zeros(columns.shape[1])
+        none, nothing = np.zeros(columns.shape[1]), np.array(0.0)
         return cls(
-            by_row(accepted.astype(np.float64), np.array(float(data.events))).astype(np.intp),
-            by_row(varied.slopes[events] * accepted[:, None], d_data.sum(axis=0)),
-            by_row(varied.curvatures[events] * accepted[:, None], e_data.sum(axis=0)),
-            by_row(varied.weights[events], np.array(0.0)),
-            by_row(columns, none),
+            by_row(accepted.astype(np.float64), [np.array(float(one.events)) for one in data]).astype(np.intp),
+            by_row(varied.slopes[events] * accepted[:, None], [d.sum(axis=0) for _, d, _ in of_data]),
+            by_row(varied.curvatures[events] * accepted[:, None], [e.sum(axis=0) for _, _, e in of_data]),
+            by_row(varied.weights[events], [nothing] * len(data)),
+            by_row(columns, [none] * len(data)),
             columns.sum(axis=0),
         )
 
