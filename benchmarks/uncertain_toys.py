@@ -57,19 +57,23 @@ class UncertainReference:
     judge: VariedJudge
 
     @classmethod
-    def of(cls, reference: Any, nuisances: Nuisances, *, seed: int, expected: float = EXPECTED) -> UncertainReference:
+    def of(
+        cls, reference: Any, nuisances: Nuisances, *, seed: int, expected: float = EXPECTED, **settings: Any
+    ) -> UncertainReference:
         """Plan as `search` does, and keep features."""
-        sample = Sample.of(reference)
-        job = prepare(sample, expected=expected, settings=FitSettings(seed=seed), memory="4 GB", uncertain=True)
+        sample, fit = Sample.of(reference), FitSettings(seed=seed, **settings)
+        job = prepare(sample, expected=expected, settings=fit, memory="4 GB", uncertain=True)
         return cls(VariedJudge.of(job.plans, sample, nuisances, memory=job.memory))
 
     def judged(self, data: Any, auxiliary: Array, toys: int) -> OwnToys:
-        """A data set by toys at the nuisances that fit it, a third of which make the scales comparable."""
+        """A data set by toys at the nuisances that fit it; of several scales, a third of them make these comparable."""
         sample = Sample.of(data)
         profile = self.judge.profile(sample, auxiliary)
         ladder = self.judge.ladder(profile.nu, [sample], auxiliary[None])
         null = np.stack([s.statistic for s in ladder.fit_toys(range(toys))])
         own = np.stack([s.statistic for s in ladder.fit_data(1)])
+        if len(null) == 1:
+            return OwnToys(int(np.count_nonzero(null[0] >= own[0])), toys, profile)
         combined = Combination.freeze("harmonic", ladder.laws(), null[:, : toys // 3])
         t = combined(null[:, toys // 3 :])
         return OwnToys(int(np.count_nonzero(t >= combined(own)[0])), len(t), profile)

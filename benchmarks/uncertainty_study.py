@@ -18,7 +18,7 @@ import sys
 import tempfile
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,6 @@ LEVELS = (0.05, 0.01)
 LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
 TOGETHER = 25  # data sets that share a reference
 REFERENCE = 200_000
-TOYS = 300  # of each data set, a third of which make the scales comparable
 PLAIN_TOYS = 900  # where nobody tells of the uncertainties; they serve all data sets of a reference
 
 
@@ -49,6 +48,8 @@ class Case:
     size: float
     truth: tuple[float, float]
     data_sets: int
+    toys: int = 300  # of each data set; of several scales, a third of them make these comparable
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 FAR = ((0.0, 0.0), (2.0, 2.0), (-2.0, -2.0), (1.0, -1.0))
@@ -59,6 +60,9 @@ CASES = {
     for truth in truths
     for size in (0.05, 0.15)
 }
+# As the paper has it: one width, the likelihood ratio.
+ONE_WIDTH: dict[str, Any] = {"width": 0.6, "penalty": 1e-7, "centers": 1000}
+CASES |= {f"likelihood ratio, 15 %, ({nu:g}, {nu:g})": Case(0.15, (nu, nu), 200, 99, ONE_WIDTH) for nu in (0.0, 2.0)}
 
 
 def block(job: tuple[str, int, int, bool]) -> list[list[float]]:
@@ -67,12 +71,14 @@ def block(job: tuple[str, int, int, bool]) -> list[list[float]]:
     case, case_number = CASES[name], list(CASES).index(name)
     rng = np.random.default_rng([22, case_number, first])
     reference = rng.exponential(size=(REFERENCE // 10 if smoke else REFERENCE, 1))
-    uncertain = UncertainReference.of(reference, exact(case.size), seed=first)
-    toys, plain_toys = (60, 60) if smoke else (TOYS, PLAIN_TOYS)
+    uncertain = UncertainReference.of(reference, exact(case.size), seed=first, **case.settings)
+    toys, plain_toys = (60, 60) if smoke else (case.toys, 99 if case.settings else PLAIN_TOYS)
     found = []
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", lanner.errors.LannerWarning)
-        plain = lanner.calibrate(reference, expected=EXPECTED, output=folder, toys=plain_toys, seed=first)
+        plain = lanner.calibrate(
+            reference, expected=EXPECTED, output=folder, toys=plain_toys, seed=first, **case.settings
+        )
         for _ in range(first, last):
             data, auxiliary = null_data(case.size, case.truth, rng)
             own = uncertain.judged(data, auxiliary, toys)
@@ -145,8 +151,9 @@ def main() -> None:
         "Made by `python benchmarks/uncertainty_study.py`: "
         f"an exponential of mean 1, {EXPECTED:g} events expected, {REFERENCE} reference events; its scale and its "
         "normalisation are uncertain by 5 or 15 % each, and the truth lies at nu. Every data set has its own auxiliary "
-        f"measurement and is judged by {TOYS} toys of its own at the nuisances that fit it. In brackets the 99.99 % "
-        'interval of what chance allows. "Untold": the same data where the reference is taken as exact. Delta, twice '
+        "measurement and is judged by toys of its own at the nuisances that fit it: 300, or 99 of the likelihood ratio "
+        'at one width. In brackets the 99.99 % interval of what chance allows. "Untold": the same data where the '
+        "reference is taken as exact. Delta, twice "
         "the gain of log L by the nuisances, follows a chi2 of two degrees of freedom where the truth is 0.\n\n"
     )
     arguments.output.write_text(about + markdown_table(lines) + "\n")

@@ -68,16 +68,24 @@ def test_toys_are_kept_for_these_data_and_nuisances_alone(tmp_path: Any) -> None
         lanner.search(REFERENCE, data, uncertainties=BOTH[:1], output=tmp_path, **HOW)
 
 
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ({"null": "permutation"}, "relabels reference and data"),
-        ({"width": 0.3, "penalty": 1e-6}, "profiled by the score"),
-    ],
-)
-def test_where_they_cannot_be_they_are_refused(how: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        lanner.search(REFERENCE, data_at(0.0, 0.0), uncertainties=BOTH, **(HOW | how))
+def test_a_permutation_cannot_have_them() -> None:
+    with pytest.raises(InputError, match="relabels reference and data"):
+        lanner.search(REFERENCE, data_at(0.0, 0.0), uncertainties=BOTH, null="permutation", **HOW)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "extended"])
+def test_the_likelihood_ratio_fits_them_with_the_departure(loss: str, tmp_path: Any) -> None:
+    data, how = data_at(1.5, 1.5), HOW | {"width": 0.6, "penalty": 1e-5, "toys": 60, "loss": loss}
+    ignored = lanner.search(REFERENCE, data, **how)
+    found = lanner.search(REFERENCE, data, uncertainties=BOTH, output=tmp_path, **how)
+    again = lanner.search(REFERENCE, data, uncertainties=BOTH, output=tmp_path, **how)
+    assert found.plan.statistic == "likelihood-ratio"
+    assert ignored.p_value < 0.02
+    assert found.p_value > 0.05
+    assert [n.name for n in found.nuisances] == ["scale", "yield"]
+    assert (found.statistic, found.p_value) == (again.statistic, again.p_value)
+    peak = np.full((25, 1), 3.0) + np.random.default_rng(3).normal(0, 0.03, (25, 1))
+    assert lanner.search(REFERENCE, np.vstack([data, peak]), uncertainties=BOTH, **how).p_value < 0.05
 
 
 def test_workers_find_the_same() -> None:

@@ -19,6 +19,7 @@ from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.score_experiment import KEPT, ScoreExperiment, scheme_of
 from lanner.inference.terms import GUMBEL, CountTerm, LocalTerm, ProfiledCountTerm, ReachTerm, Term
 from lanner.inference.varied_experiment import VariedExperiment, VariedPlan, varied_scheme
+from lanner.inference.varied_fit import VariedFitExperiment
 from lanner.inference.varied_pool import VariedTaken
 from lanner.model.backend import NUMPY, Arrays, arrays_on
 from lanner.model.features import residuals_of
@@ -105,9 +106,11 @@ class Ladder:
             least, *others = group
             first: Experiment
             if at_nu is not None and data is not None:
-                first = VariedExperiment.at(
-                    least, reference, [data], at_nu, of_varied, rows, memory=left, arrays=arrays, told=told
-                )
+                parts = (at_nu, of_varied, rows)
+                if least.statistic == "score":
+                    first = VariedExperiment.at(least, reference, [data], *parts, memory=left, arrays=arrays, told=told)
+                else:
+                    first = VariedFitExperiment.at(least, reference, data, *parts, memory=left, arrays=arrays)
             elif scheme is None:
                 first = FitExperiment.prepare(
                     least, reference, data, memory=left, make_events=make_events, arrays=arrays
@@ -235,6 +238,10 @@ class Ladder:
                     rotated = first.pool.differences(taken)
                     local[first.plan.width] = rotated.local
                     found += [e.score(rotated, told, kept=kept) for e in scales if isinstance(e, ScoreExperiment)]
+            elif isinstance(first, VariedFitExperiment):
+                roles = first.roles(draws) if roles is None else roles
+                taken = first.taken(draws) if taken is None and self.terms else taken
+                found += [e.fit_roles(roles, draws, told) for e in scales if isinstance(e, VariedFitExperiment)]
             else:
                 roles = roles_of(draws) if roles is None else roles
                 found += [e.fit_roles(roles, told) for e in scales if isinstance(e, FitExperiment)]
@@ -259,7 +266,7 @@ def terms_of(scales: Sequence[Experiment]) -> tuple[Term, ...]:
     """What the scales cannot see: the number of events, where it is tested; at each width single places, and reach."""
     plan = scales[0].plan
     counted: tuple[Term, ...] = () if plan.fixed is not None else (CountTerm(plan.expected),)
-    if counted and isinstance(scales[0], VariedExperiment):
+    if counted and isinstance(scales[0], VariedExperiment | VariedFitExperiment):
         counted = (scales[0].count_term(),)
     by_width = {scale.plan.width: scale for scale in scales}
     local = [LocalTerm(width) for width in by_width] if plan.statistic == "score" else []

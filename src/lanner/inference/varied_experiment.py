@@ -15,6 +15,7 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.experiment import basis_of, candidates_of
+from lanner.inference.layout import centers_of
 from lanner.inference.plan import Plan
 from lanner.inference.resampling import ReferenceScheme, draw_size
 from lanner.inference.score_experiment import ScoreExperiment
@@ -146,7 +147,8 @@ def varied_scheme(
 ) -> tuple[VariedScheme, NuisanceRows]:
     """How toys at nu^ are drawn, and what their own fits of the nuisances need of each row.
 
-    Any number of data sets, each with its auxiliary measurement, (data sets, K), can be judged there.
+    Any number of data sets, each with its auxiliary measurement, (data sets, K), can be judged there. Where centres are
+    barred from toys, they are so here.
     """
     n = len(reference)
     events = rng_of(plan.seed, Stream.BUNCHES).permutation(n)
@@ -156,14 +158,18 @@ def varied_scheme(
     ends = n + np.cumsum([0, *(len(one) for one in data)])
     bunches = bunches.with_rows([np.arange(a, b) for a, b in pairwise(ends)], inside=False)
     rows = NuisanceRows.of(bunches, varied, [varied.nuisances.of(one.features) for one in data])
-    splits = Splits.of(np.arange(bunches.drawn), np.empty(0, np.intp), len(bunches), plan.moment_blocks or 1)
+    splits, held_out = None, np.empty(0, dtype=np.intp)
+    if plan.centers_barred:
+        held_out = bunches.rows_of(centers_of(plan, reference))
+    else:
+        splits = Splits.of(np.arange(bunches.drawn), held_out, len(bunches), plan.moment_blocks or 1)
     predicted = plan.expected * (1.0 if plan.fixed is not None else varied.growth)
     scheme = VariedScheme(
         bunches=bunches,
         expected=predicted,
         fixed=plan.fixed,
         reference_size=plan.reference_size,
-        held_out=np.empty(0, dtype=np.intp),
+        held_out=held_out,
         seed=plan.seed,
         data_rows=np.arange(bunches.drawn, len(bunches)),
         splits=splits,
@@ -225,8 +231,12 @@ class VariedExperiment(ScoreExperiment):
         """The number of events, of which the nuisances explain a part."""
         pool = self.pool
         assert isinstance(pool, VariedPool)
-        v, d = pool.varied.varied, pool.varied.slopes
-        first, second = d.T @ v / v.sum(), (d * v[:, None]).T @ d / v.sum()
-        predicted = pool.model.expected
-        explained = float(first @ np.linalg.solve(second + np.eye(len(first)) / predicted, first))
-        return ProfiledCountTerm(1.0 - explained)
+        return count_term(pool.varied, pool.model.expected)
+
+
+def count_term(varied: VariedReference, predicted: float) -> ProfiledCountTerm:
+    """The number of events, of which the nuisances explain a part."""
+    v, d = varied.varied, varied.slopes
+    first, second = d.T @ v / v.sum(), (d * v[:, None]).T @ d / v.sum()
+    explained = float(first @ np.linalg.solve(second + np.eye(len(first)) / predicted, first))
+    return ProfiledCountTerm(1.0 - explained)

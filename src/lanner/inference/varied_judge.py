@@ -7,16 +7,17 @@ every width are chosen once, and the features of the reference's events are kept
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
-from lanner.inference.experiment import basis_of, candidates_of
+from lanner.inference.experiment import Experiment, basis_of, candidates_of
 from lanner.inference.multiscale import Ladder, terms_of
 from lanner.inference.plan import Plan
 from lanner.inference.varied_experiment import VariedExperiment, VariedPlan, reference_at, varied_scheme
+from lanner.inference.varied_fit import VariedFitExperiment
 from lanner.inference.varied_sums import EventFeatures, StoredEventFeatures
 from lanner.model.summing import Whitened
 from lanner.typing import Array
@@ -46,7 +47,7 @@ class VariedJudge:
             events = ScaledRows((reference.features,), plan.units)
             basis = basis_of(plan, candidates_of(plan, reference, events, None)[0], memory)
             size = 4 * len(reference) * basis.rank
-            if size <= left:
+            if plan.statistic == "score" and size <= left:
                 left -= size
                 sources[plan.width] = StoredEventFeatures.of(events, basis, len(reference))
             else:
@@ -64,18 +65,16 @@ class VariedJudge:
         known = np.zeros((len(data), len(nu))) if auxiliary is None else auxiliary
         at_nu = reference_at(nu, self.nuisances, self.effects, plan, self.reference)
         scheme, rows = varied_scheme(plan, self.reference, data, at_nu, known)
-        first = {
-            width: VariedExperiment.at(
-                next(p for p in self.plans if p.width == width),
-                self.reference,
-                data,
-                at_nu,
-                scheme,
-                rows,
-                memory=self.memory,
-                source=source,
-            )
-            for width, source in self.sources.items()
-        }
-        scales = tuple(replace(first[p.width], plan=p) for p in self.plans)
+        first: dict[float, Experiment] = {}
+        for width, source in self.sources.items():
+            at_width = next(p for p in self.plans if p.width == width)
+            parts = (at_nu, scheme, rows)
+            if plan.statistic == "score":
+                first[width] = VariedExperiment.at(
+                    at_width, self.reference, data, *parts, memory=self.memory, source=source
+                )
+            else:
+                (only,) = data
+                first[width] = VariedFitExperiment.at(at_width, self.reference, only, *parts, memory=self.memory)
+        scales = tuple(first[p.width].at_penalty(p) for p in self.plans)
         return Ladder(scales, terms_of(scales) if len(scales) > 1 else ())

@@ -74,6 +74,49 @@ class NuisanceRows:
             columns.sum(axis=0),
         )
 
+    def taken(
+        self, varied: VariedReference, draws: Sequence[Draw], *, expected: float, shape_only: bool
+    ) -> VariedTaken:
+        """What draws take, each with a fit of the nuisances of its own."""
+        rows = np.concatenate([d.data for d in draws])
+        ends = np.concatenate([[0], np.cumsum([len(d.data) for d in draws])])
+        sums = _Sums(rows, ends)
+        weight = float(varied.weights.sum())
+        removed = sums(self.mass)
+        scale = expected / (weight - removed)
+        number = sums(self.counts.astype(np.float64))
+        fits = OwnFits(
+            varied.monomials,
+            np.stack([np.zeros(len(varied.nu)) if d.auxiliary is None else d.auxiliary for d in draws]),
+            sums(self.slopes),
+            sums(self.curvatures),
+            self.total - sums(self.columns),
+            scale,
+            number,
+            shape_only,
+        )
+        delta = fits.solve()
+        powers = varied.monomials(delta)
+        predicted = scale * np.einsum("bp,bp->b", fits.sums, powers)
+        if shape_only:
+            scale, predicted = scale * number / predicted, number
+        # What is no longer reference is in the rows as it is at nu^, and is a random part of all.
+        powers[:, 1:] *= (1 - removed / weight)[:, None]
+        return VariedTaken(
+            len(self.counts),
+            rows,
+            ends,
+            np.ones(len(rows), dtype=bool),
+            np.ones(len(rows)),
+            scale,
+            tuple(d.split for d in draws),
+            np.zeros(len(draws)),  # what a toy took from the reference is in its rows already
+            delta,
+            powers,
+            number,
+            predicted,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class VariedTaken(Taken):
@@ -97,45 +140,7 @@ class VariedPool(ScorePool):
     pivot_events: NDArray[np.intp] | None
 
     def taken(self, draws: Sequence[Draw]) -> VariedTaken:  # noqa: D102
-        rows = np.concatenate([d.data for d in draws])
-        ends = np.concatenate([[0], np.cumsum([len(d.data) for d in draws])])
-        sums = _Sums(rows, ends)
-        own = self.rows
-        weight = float(self.varied.weights.sum())
-        removed = sums(own.mass)
-        scale = self.expected / (weight - removed)
-        number = sums(own.counts.astype(np.float64))
-        fits = OwnFits(
-            self.varied.monomials,
-            np.stack([np.zeros(len(self.varied.nu)) if d.auxiliary is None else d.auxiliary for d in draws]),
-            sums(own.slopes),
-            sums(own.curvatures),
-            own.total - sums(own.columns),
-            scale,
-            number,
-            self.shape_only,
-        )
-        delta = fits.solve()
-        powers = self.varied.monomials(delta)
-        predicted = scale * np.einsum("bp,bp->b", fits.sums, powers)
-        if self.shape_only:
-            scale, predicted = scale * number / predicted, number
-        # What is no longer reference is in the rows as it is at nu^, and is a random part of all.
-        powers[:, 1:] *= (1 - removed / weight)[:, None]
-        return VariedTaken(
-            len(self.bunches),
-            rows,
-            ends,
-            np.ones(len(rows), dtype=bool),
-            np.ones(len(rows)),
-            scale,
-            tuple(d.split for d in draws),
-            np.zeros(len(draws)),  # what a toy took from the reference is in its rows already
-            delta,
-            powers,
-            number,
-            predicted,
-        )
+        return self.rows.taken(self.varied, draws, expected=self.expected, shape_only=self.shape_only)
 
     def _background(self, taken: Taken, part: slice) -> Array:
         assert isinstance(taken, VariedTaken)

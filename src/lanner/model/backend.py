@@ -9,6 +9,7 @@ What to use when: "cpu" (NumPy, with threads of our own over blocks of rows) unl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -83,6 +84,10 @@ class Arrays:
         if self.xp is np:
             return np.take(x, indices, axis=axis)
         return self.xp.take(x, self.put(indices), axis=axis)
+
+    def joined(self, parts: Sequence[Values], axis: int) -> Values:
+        """Several arrays, one after the other."""
+        return np.concatenate(parts, axis=axis) if self.xp is np else self.xp.concat(list(parts), axis=axis)
 
     def where(self, condition: NDArray[np.bool_], x: Values, y: Values) -> Values:
         """Columns of x where a condition holds, of y (or 0) elsewhere."""

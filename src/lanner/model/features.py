@@ -43,6 +43,10 @@ class Features(Protocol):
         """The pivots behind the features."""
 
     @property
+    def rank(self) -> int:
+        """How many coefficients there are."""
+
+    @property
     def arrays(self) -> Arrays:
         """Where blocks, coefficients and gradients are."""
 
@@ -87,6 +91,10 @@ class StoredFeatures:
     def __len__(self) -> int:
         return int(self.phi.shape[0])
 
+    @property
+    def rank(self) -> int:  # noqa: D102
+        return int(self.phi.shape[1])
+
     def block(self, rows: slice) -> Values:  # noqa: D102
         return self.phi[rows, :]
 
@@ -117,6 +125,10 @@ class StreamedFeatures:
     def __len__(self) -> int:
         return len(self.events)
 
+    @property
+    def rank(self) -> int:  # noqa: D102
+        return self.basis.rank
+
     def block(self, rows: slice) -> Values:  # noqa: D102
         return self.columns(self.events[rows])
 
@@ -128,6 +140,56 @@ class StreamedFeatures:
 
     def lower(self, g: Values) -> Values:  # noqa: D102
         return self.arrays.triangular(self.factor, g)
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherColumns:
+    """Features beside which stand further columns, such as the slopes of nuisance parameters."""
+
+    inner: Features
+    columns: Values  # (n, K), where the features are
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    @property
+    def basis(self) -> Basis:  # noqa: D102
+        return self.inner.basis
+
+    @property
+    def rank(self) -> int:  # noqa: D102
+        return self.inner.rank + int(self.columns.shape[1])
+
+    @property
+    def arrays(self) -> Arrays:  # noqa: D102
+        return self.inner.arrays
+
+    @property
+    def dtype(self) -> np.dtype[Any]:  # noqa: D102
+        return self.inner.dtype
+
+    @property
+    def storage(self) -> str:  # noqa: D102
+        return self.inner.storage
+
+    @property
+    def max_rows(self) -> int:  # noqa: D102
+        return self.inner.max_rows
+
+    def block(self, rows: slice) -> Values:  # noqa: D102
+        return self.arrays.joined([self.inner.block(rows), self.columns[rows, :]], axis=1)
+
+    def phi_block(self, rows: slice) -> Values:  # noqa: D102
+        return self.arrays.joined([self.inner.phi_block(rows), self.columns[rows, :]], axis=1)
+
+    def lift(self, w: Values) -> Values:  # noqa: D102
+        first = self.inner.rank
+        lifted = self.inner.lift(w[:first, :])
+        return self.arrays.joined([lifted, self.arrays.cast(w[first:, :], self.dtype)], axis=0)
+
+    def lower(self, g: Values) -> Values:  # noqa: D102
+        first = self.inner.rank
+        return self.arrays.joined([self.inner.lower(g[:first, :]), g[first:, :]], axis=0)
 
 
 def make_features(

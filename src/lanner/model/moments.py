@@ -37,7 +37,7 @@ def moments(features: Features, weights: Array | None = None, rows: slice | None
     Streamed blocks are whitened first: whitening K^T K instead would square the condition of the kernel matrix.
     """
     rows = rows or slice(0, len(features))
-    sums = MomentSums(features.basis.rank, features.arrays, features.dtype)
+    sums = MomentSums(features.rank, features.arrays, features.dtype)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         c = None if weights is None else weights[part]
         if c is not None and not c.any():
@@ -104,7 +104,7 @@ def _thinned_labels(labels: NDArray[np.int8]) -> NDArray[np.int8]:
 def feature_sum(features: Features, weights: Array | None, rows: slice) -> Array:
     """sum_i c_i phi_i over some rows."""
     arrays = features.arrays
-    first = arrays.zeros((features.basis.rank,), _DOUBLE)
+    first = arrays.zeros((features.rank,), _DOUBLE)
     for part in blocks(rows.stop - rows.start, min(_ROWS, features.max_rows)):
         block = features.phi_block(slice(rows.start + part.start, rows.start + part.stop))
         first += _row_sum(arrays, block, None if weights is None else weights[part])
@@ -168,7 +168,7 @@ class Moments:
         """Of each split in turn: one pass over the rows, each added to the moments of its block."""
         labels, arrays = _thinned_labels(splits.labels), features.arrays
         totals = dict.fromkeys(range(ALWAYS, splits.blocks), 0.0)
-        sums = {label: MomentSums(features.basis.rank, arrays, features.dtype) for label in totals}
+        sums = {label: MomentSums(features.rank, arrays, features.dtype) for label in totals}
         for part in blocks(len(labels), min(_ROWS, features.max_rows)):
             if (labels[part] == NEVER).all():
                 continue

@@ -52,13 +52,17 @@ class Problem:
     ridge: Array  # (B,)
     # Where the loss is expanded to second order: nowhere, at f = 0, or at the f of these coefficients.
     anchor: Values | str | None = None
+    center: Array | None = None  # (r, B): where the ridge pulls coefficients to; None: to 0
 
     def take(self, fits: NDArray[np.bool_] | NDArray[np.intp]) -> Problem:
         """Some of the fits."""
         anchor = self.anchor
         if anchor is not None and not isinstance(anchor, str):
             anchor = self.features.arrays.take(anchor, np.arange(len(self.weightings))[fits], axis=1)
-        return replace(self, weightings=self.weightings.take(fits), ridge=self.ridge[fits], anchor=anchor)
+        center = None if self.center is None else self.center[:, fits]
+        return replace(
+            self, weightings=self.weightings.take(fits), ridge=self.ridge[fits], anchor=anchor, center=center
+        )
 
     def evaluate(self, w: Values) -> tuple[Array, Values]:
         """t (on the host) and the gradient of J at w (where the features are), for each fit: one pass over them."""
@@ -92,7 +96,8 @@ class Problem:
         t, g = sum_over_rows(
             len(features), min(arrays.rows_per_block(batch), features.max_rows), block_sums, arrays=arrays
         )
-        return arrays.get(t), features.lower(g) + arrays.put(self.ridge) * w
+        away = w if self.center is None else w - arrays.put(self.center)
+        return arrays.get(t), features.lower(g) + arrays.put(self.ridge) * away
 
 
 def cut_back(before: Array, after: Array) -> Array:

@@ -89,11 +89,7 @@ def check_usable(plan: Plan) -> None:
         )
     if plan.null == "generator":
         raise InputError("null='generator' generates the reference as it is: with uncertainties use null='reference'")
-    if plan.statistic != "score":
-        raise InputError(
-            "uncertainties are profiled by the score statistic: leave out the width, or give statistic='score'"
-        )
-    if plan.centers_barred:
+    if plan.statistic == "score" and plan.centers_barred:
         raise InputError(
             "the reference is too small for uncertainties: half of it must have room for a toy's data beside the "
             "centres; use a larger one, or fewer centers"

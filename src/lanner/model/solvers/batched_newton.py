@@ -80,7 +80,7 @@ def start_of_step(problem: Problem, w: Array | None) -> Values:
     """Where a Newton step starts: w, or 0."""
     arrays = problem.features.arrays
     if w is None:
-        return arrays.zeros((problem.features.basis.rank, len(problem.weightings)), np.dtype(np.float64))
+        return arrays.zeros((problem.features.rank, len(problem.weightings)), np.dtype(np.float64))
     return arrays.put(w)
 
 
@@ -94,7 +94,7 @@ def _descend(
 ) -> Solution:
     # Coefficients and gradients (r, B) are where the features are; what steers, a number a fit, is on the host.
     arrays = problem.features.arrays
-    batch, rank = len(problem.weightings), problem.features.basis.rank
+    batch, rank = len(problem.weightings), problem.features.rank
     out = Solution(
         coefficients=np.zeros((rank, batch)),
         statistic=np.zeros(batch),

@@ -28,7 +28,7 @@ def own_curvature_newton(problem: Problem, settings: FitSettings, *, start: Arra
     v0, v1 = (v[:, 0] for v in problem.weightings.block(slice(None), np.dtype(np.float64)))
     c = loss.weight(v0, v1)
     ridge = float(problem.ridge[0])
-    w = arrays.put(np.zeros((features.basis.rank, 1)) if start is None else start)
+    w = arrays.put(np.zeros((features.rank, 1)) if start is None else start)
     t, g = problem.evaluate(w)
     passes, converged, decrement = 1, False, np.inf
     for step in range(steps or MAX_STEPS):
