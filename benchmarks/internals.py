@@ -38,6 +38,7 @@ from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import loss_by_name
+from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
 from lanner.report.plots.style import BLACK, BLUE, GREEN, VERMILION, hep_style
@@ -87,6 +88,7 @@ __all__ = [
     "markdown_table",
     "memory_budget",
     "number_of_map_toys",
+    "one_dimensional",
     "pairwise_width",
     "penalty_for",
     "prepare",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lanner
-from internals import Combination, FitSettings, Sample, prepare
+from internals import Combination, FitSettings, Sample, empirical_z, prepare
+from lanner.inference.varied_design import Design, mixed
 from lanner.inference.varied_judge import VariedJudge
 from lanner.uncertainties.effects import GlobalNormalisation, Nuisances
 from lanner.uncertainties.profile import Profile
 
 EXPECTED = 2000.0
+_TOGETHER = 1000  # toys
 Array = NDArray[np.float64]
 
 
@@ -25,9 +27,8 @@ def scale_of(size: float) -> Callable[[Array, float], Array]:
 
 
 def exact(size: float) -> Nuisances:
-    """The scale and the normalisation of the benchmark, uncertain by a size each; none, where it is 0."""
-    if size == 0:
-        return Nuisances(())
+    """The scale and the normalisation of the benchmark, uncertain by a size each; 0 stands for next to nothing."""
+    size = max(size, 1e-9)
     return Nuisances((lanner.KnownRatio("scale", scale_of(size)), GlobalNormalisation("normalisation", size)))
 
 
@@ -50,6 +51,14 @@ class OwnToys:
         return float((self.exceedances + rng.random()) / (self.toys + 1))
 
 
+def _batches(toys: int) -> list[range]:
+    return [range(first, min(first + _TOGETHER, toys)) for first in range(0, toys, _TOGETHER)]
+
+
+def _statistics(found: Sequence[Any]) -> Array:
+    return np.stack([solution.statistic for solution in found])
+
+
 @dataclass(frozen=True, eq=False)
 class UncertainReference:
     """A reference with its uncertainties, against which many data sets are judged as `search` judges one."""
@@ -70,10 +79,47 @@ class UncertainReference:
         sample = Sample.of(data)
         profile = self.judge.profile(sample, auxiliary)
         ladder = self.judge.ladder(profile.nu, [sample], auxiliary[None])
-        null = np.stack([s.statistic for s in ladder.fit_toys(range(toys))])
-        own = np.stack([s.statistic for s in ladder.fit_data(1)])
+        null, own = _statistics(ladder.fit_toys(range(toys))), _statistics(ladder.fit_data(1))
         if len(null) == 1:
             return OwnToys(int(np.count_nonzero(null[0] >= own[0])), toys, profile)
         combined = Combination.freeze("harmonic", ladder.laws(), null[:, : toys // 3])
         t = combined(null[:, toys // 3 :])
         return OwnToys(int(np.count_nonzero(t >= combined(own)[0])), len(t), profile)
+
+    def calibrated(self, toys: int) -> CalibratedReference:
+        """With toys at a fixed design of nuisances, of which a third make the scales comparable."""
+        judge = self.judge
+        weights = np.ones(len(judge.reference))
+        design = Design.of(judge.effects, weights)
+        points = []
+        for nu in design.points:
+            ladder = judge.ladder(nu)
+            null = np.hstack([_statistics(ladder.fit_toys(some)) for some in _batches(toys)])
+            combination = Combination.freeze("harmonic", ladder.laws(), null[:, : toys // 3])
+            points.append((combination, combination(null[:, toys // 3 :])))
+        return CalibratedReference(judge, design, tuple(points))
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedReference:
+    """A reference whose toys were made at a fixed design of nuisances, as `calibrate` makes them."""
+
+    judge: VariedJudge
+    design: Design
+    points: tuple[tuple[Combination, Array], ...]  # of each point, and its toys
+
+    def significances(self, data: Sequence[Any], auxiliary: Array) -> Array:
+        """Z of data sets with their auxiliary measurements; nan where nu^ lies outside of the design."""
+        samples = [Sample.of(one) for one in data]
+        found = []
+        for nu, (combination, _) in zip(self.design.points, self.points, strict=True):
+            ladder = self.judge.ladder(nu, samples, auxiliary)
+            draws = [ladder.first.scheme.data(k) for k in range(len(samples))]
+            found.append(combination(_statistics(ladder.fit(draws))))
+        z = np.full(len(samples), np.nan)
+        for k, sample in enumerate(samples):
+            weights = self.design.weights(self.judge.profile(sample, auxiliary[k]).nu)
+            if weights is not None:
+                t, null = mixed(weights, [toys for _, toys in self.points], [float(one[k]) for one in found])
+                z[k] = empirical_z(np.array([t]), null)[0]
+        return z
