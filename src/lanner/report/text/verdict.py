@@ -10,7 +10,8 @@ from lanner._util.text import count
 from lanner.inference.null import LEAST_TOYS
 from lanner.inference.significance import supported_z
 from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, p_value, z_score
-from lanner.run.result import Extrapolation, SearchResult
+from lanner.run.parts import Extrapolation
+from lanner.run.result import SearchResult
 
 _HOW_TOYS_ARE_MADE = {
     "reference": "The toys take the reference sample as the truth: systematic uncertainties of the reference model are "
