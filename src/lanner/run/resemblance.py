@@ -70,4 +70,4 @@ def cosines(departures: Array, at_nu: AtEvents, weights: Array, *, centred: bool
         f, d = f - v @ f, d - v @ d
     products = f.T @ (d * v[:, None])
     lengths = np.sqrt(np.outer(v @ f**2, v @ d**2))
-    return np.asarray(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+    return np.clip(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0), -1.0, 1.0)

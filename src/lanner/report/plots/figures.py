@@ -12,13 +12,14 @@ from lanner._util.text import count
 from lanner.inference.tuning import Tuning
 from lanner.report.characterise import Characterisation
 from lanner.report.maps import MIN_EVENTS
+from lanner.report.plots.closures import ABREAST, figure_of_biases, figure_of_closure, plot_closures
 from lanner.report.plots.profile import figure_of_profile
 from lanner.report.plots.scales import plot_scales
 from lanner.report.plots.search import MAX_BARS, plot_importance, plot_map, plot_null
 from lanner.report.plots.style import hep_style, lay_out, visible
 from lanner.report.plots.svg import as_svg
 from lanner.report.plots.tuning import plot_tuning
-from lanner.report.plots.uncertainties import figure_of_closure, figure_of_nuisances, plot_closures
+from lanner.report.plots.uncertainties import figure_of_nuisances
 from lanner.report.profiles import RatioProfile
 from lanner.report.text.words import number
 from lanner.run.parts import Combined
@@ -30,11 +31,16 @@ if TYPE_CHECKING:
 
 Kind = Literal["null", "nuisances", "closures", "closure", "scales", "importance", "profile", "map", "tuning"]
 MAX_PROFILES = 12  # variables drawn, the most important first; the table of importance has them all
-MAX_PANELS = 36  # of closures: those with the smallest p-values, and in any case those that fail
+MAX_PANELS = 12  # of closures: those with the smallest p-values, and in any case those that fail
 
 _BAND = (
-    " The reference is drawn at the fitted nuisance parameters; hatched is its error from what the data leave of the "
-    "uncertainties."
+    " The reference is drawn at the fitted nuisance parameters; the purple band is its error from what the "
+    "data leave of the uncertainties."
+)
+_BIASES = (
+    "Varied events less the reweighted reference for every learned variation, in bins of each feature that hold as "
+    "many reference events each, from low to high values; in standard deviations of the data expected in a bin. The names of "
+    "those that do not close are red. Below, the smallest p-values in full."
 )
 
 
@@ -106,7 +112,12 @@ def _figures_of_uncertainties(result: SearchResult) -> Iterator[tuple[Kind, Figu
     closures = result.systematics.closures
     if closures:
         yield "closures", _figure(plot_closures(closures)), (), _closures_caption(closures)
-    for name in closures_to_show(closures):
+    shown_alone = closures_to_show(closures)
+    if len(shown_alone) < len({closure.name for closure in closures}):
+        for first in range(0, len(closures[0].pulls), ABREAST):
+            features = slice(first, first + ABREAST)
+            yield "closures", figure_of_biases(closures, features), (), _BIASES
+    for name in shown_alone:
         shown = result.systematics.closure_of(name)
         yield "closure", figure_of_closure(shown), (name,), _closure_caption(shown)
 
@@ -119,8 +130,7 @@ def closures_to_show(closures: Sequence[Closure]) -> list[str]:
     failing = {closure.name for closure in closures if not closure.closes}
     panels = len(closures[0].pulls) if closures else 1
     ranked = sorted(smallest, key=lambda name: smallest[name])
-    kept = {name for k, name in enumerate(ranked) if name in failing or (k + 1) * panels <= MAX_PANELS}
-    return [name for name in smallest if name in kept]
+    return [name for k, name in enumerate(ranked) if name in failing or (k + 1) * panels <= MAX_PANELS]
 
 
 def _figure(axes: Any) -> Figure:
@@ -170,8 +180,9 @@ def _closure_caption(closures: Sequence[Closure]) -> str:
         f" It does NOT close {' and '.join(failing)}: the level is {number(closures[0].level, 2)}." if failing else ""
     )
     return (
-        f"Closure of {visible(closures[0].name)}: varied events less the reweighted reference, in units of their "
-        f"statistical error, in bins of each feature of as many reference events each; bands are ±1 and ±2.{sign}"
+        f"Closure of {visible(closures[0].name)}: varied events less the reweighted reference, in standard deviations "
+        "of the data expected in a bin (grey: ±1), with the statistical error of the events that were compared. "
+        f"Bins hold as many reference events each.{sign}"
     )
 
 

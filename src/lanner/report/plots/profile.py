@@ -14,6 +14,7 @@ from lanner.report.plots.style import (
     BLACK,
     BLUE,
     GREY,
+    PURPLE,
     VERMILION,
     as_label,
     hep_style,
@@ -60,7 +61,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         name = "reference" if profile.uncertainty is None else "reference, uncertainties as fitted"
         ax.stairs(reference, edges, color=GREY, linewidth=1.2, label=name)
         if profile.uncertainty is not None:
-            _hatched(ax, reference, profile.uncertainty[shown], edges, label=None)
+            _uncertain(ax, reference, profile.uncertainty[shown], edges, label=None)
         ax.stairs(reweighted, edges, color=VERMILION, linewidth=1.6, label="reference × learned ratio")
         # The ends of the interval are ratios to the reference; where that is empty, the square root has to do.
         known = reference > 0
@@ -97,7 +98,7 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         ax.axhline(1.0, color=BLACK, linewidth=0.8)
         error = None if profile.ratio_uncertainty is None else profile.ratio_uncertainty[shown]
         if error is not None:
-            _hatched(ax, np.ones(len(error)), np.nan_to_num(error), edges, label="uncertainties, ±1σ")
+            _uncertain(ax, np.ones(len(error)), np.nan_to_num(error), edges, label="uncertainties, ±1σ")
         bottom, top, scale = _limits(learned, ratio, low, band)
         ax.set_yscale(scale)
         ax.set_ylim(bottom, top)
@@ -118,10 +119,10 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _hatched(ax: Axes, middle: Array, error: Array, edges: Array, *, label: str | None) -> None:
+def _uncertain(ax: Axes, middle: Array, error: Array, edges: Array, *, label: str | None) -> None:
     """The error of the reference from its systematic uncertainties."""
-    look: Any = {"facecolor": "none", "edgecolor": BLACK, "hatch": "////", "linewidth": 0, "alpha": 0.45}
-    ax.stairs(middle + error, edges, baseline=middle - error, fill=True, zorder=2.2, label=label, **look)
+    band: Any = {"baseline": middle - error, "fill": True, "zorder": 2.2}
+    ax.stairs(middle + error, edges, color=PURPLE, alpha=0.5, linewidth=0, label=label, **band)
 
 
 def _points(

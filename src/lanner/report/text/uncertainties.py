@@ -108,8 +108,8 @@ def table(result: SearchResult) -> list[dict[str, str]]:
                 "given as": n.kind or "unknown",
                 "ν̂": f"{n.value:+.2f}".replace("-", "−"),
                 "error": f"{n.error:.2f}",
-                "closure p, up": _closure(result.systematics.closure_of(n.name), "up"),
-                "down": _closure(result.systematics.closure_of(n.name), "down"),
+                "closure p up": _closure(result.systematics.closure_of(n.name), "up"),
+                "closure p down": _closure(result.systematics.closure_of(n.name), "down"),
                 "resemblance": alike if usual is None else f"{alike} (toys: {z_score(usual)})",
             }
         )
