@@ -24,7 +24,7 @@ def nuisances() -> LearnedNuisances:
         lanner.Normalisation("yield", 0.05),
         lanner.Weights("weights", up=1 + 0.1 * np.tanh(x), down=1 - 0.1 * np.tanh(x)),
     ]
-    scaling = Scaling.fit(REFERENCE.features, REFERENCE.names)
+    scaling = Scaling.learn(REFERENCE, "robust")
     return learn(given, REFERENCE, expected=100, scaling=scaling).nuisances
 
 

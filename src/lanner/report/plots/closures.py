@@ -139,4 +139,5 @@ def _plot_pulls_of_feature(closures: Sequence[tuple[Closure, FeaturePulls]], ax:
 
 def _errors(pulls: FeaturePulls) -> Array:
     """The statistical error of each bin's bias: the bias over its pull."""
-    return np.asarray(np.divide(pulls.bias, pulls.pulls, out=np.zeros(len(pulls.bias)), where=pulls.pulls != 0))
+    size = np.abs(pulls.bias)
+    return np.asarray(np.divide(size, np.abs(pulls.pulls), out=np.zeros(len(size)), where=pulls.pulls != 0))

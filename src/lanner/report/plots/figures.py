@@ -39,8 +39,8 @@ _BAND = (
 )
 _BIASES = (
     "Varied events less the reweighted reference for every learned variation, in bins of each feature that hold as "
-    "many reference events each, from low to high values; in standard deviations of the data expected in a bin. The names of "
-    "those that do not close are red. Below, the smallest p-values in full."
+    "many reference events each, from low to high values; in standard deviations of the data expected in a bin. The "
+    "names of those that do not close are red. Below, the smallest p-values in full."
 )
 
 
