@@ -14,6 +14,8 @@ from lanner.report.text.words import as_extreme
 from lanner.run.tune import tune
 from tests.report.showcase import HOSTILE, hostile_report, the_case, the_findings
 from tests.report.text.test_verdict import kept, with_terms
+from tests.report.uncertain_showcase import HOSTILE as HOSTILE_NUISANCES
+from tests.report.uncertain_showcase import hostile_uncertain_case, the_uncertain_case
 
 
 class Page(HTMLParser):
@@ -218,3 +220,64 @@ def test_styles_are_not_escaped() -> None:
     assert styles is not None
     assert html.unescape(styles[1]) == styles[1]
     assert '"Segoe UI"' in styles[1]
+
+
+@pytest.fixture(scope="module")
+def uncertain() -> Page:
+    case = the_uncertain_case()
+    return Page(render(case.result, characterisation=case.characterise()))
+
+
+def test_which_uncertainties_are_in_is_said_right_after_the_verdict(uncertain: Page) -> None:
+    after = uncertain.text.split(the_uncertain_case().result.verdict())[1]
+    assert after.strip().startswith(
+        "The p-value takes 3 systematic uncertainties of the reference into account: luminosity, energy scale, parton "
+        "shower. Z "
+    )
+    assert " with them; Z " in after[:300]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_that_there_are_none_is_said_right_after_the_verdict() -> None:
+    result = kept("combined")
+    page = Page(render(result))
+    after = page.text.split(result.verdict())[1]
+    assert after.strip().startswith("No systematic uncertainties were given: the reference is taken as exact")
+    assert "Pulls and constraints" not in page.text
+
+
+def test_pulls_costs_closures_and_bands_are_on_the_page(uncertain: Page) -> None:
+    result, text = the_uncertain_case().result, uncertain.text
+    for words in (
+        "What they cost, or explain",
+        "Pulls and constraints",
+        "nuisance given as ν̂ error closure p up closure p down resemblance",
+        "The learned departure looks like",
+        "Do the learned variations close?",
+        "2 of 3 learned variations close, not parton shower up",
+        "✗ fails:",
+        "Closure of energy scale:",
+        "Closure of parton shower:",
+        "It does NOT close up",
+        "The reference is drawn at the fitted nuisance parameters; the purple band is its error",
+        "at the fitted nuisance parameters (grey)",
+    ):
+        assert words in text
+    for nuisance in result.nuisances:
+        assert f"{nuisance.name} {nuisance.kind} {nuisance.value:+.2f}".replace("-", "−") in text
+    assert uncertain.open == []
+    # The null, the nuisances, all closures, two of them, the scales, the importance, two variables and a map.
+    assert uncertain.count("figure") == 10
+    assert ("td", {"class": "fails"}) in uncertain.elements
+    assert ("p", {"class": "warnings"}) in uncertain.elements
+
+
+def test_hostile_names_of_nuisances_are_shown_and_do_nothing() -> None:
+    case = hostile_uncertain_case()
+    text = render(case.result, characterisation=case.characterise())
+    page = Page(text)
+    assert page.open == []
+    assert page.count("script") == page.count("img") == 0
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert all(name in page.text for name in HOSTILE_NUISANCES)
+    assert "<script>" not in text

@@ -227,6 +227,7 @@ def characterise(
         samples["data"],
         expected=result.plan.expected,
         null_coefficients=result.null_coefficients,
+        fitted=result.systematics.fitted,
         rng=np.random.default_rng([result.plan.seed, _STREAM]) if rng is None else rng,
     )
     found = {

@@ -14,6 +14,7 @@ from lanner.events import Sample, match_columns
 from lanner.model.kernel import GaussianKernel, kernel_sum
 from lanner.model.ratio import LearnedRatio
 from lanner.typing import Array
+from lanner.uncertainties.fitted import FittedReference
 
 # Reference events on which null toys are evaluated: 100 toys x 50 000 events x 500 centres take about a second, and
 # the mean of e^f in a bin is known far better than it differs from toy to toy.
@@ -36,6 +37,10 @@ class Learned:
     rows: NDArray[np.intp]
     null: Array | None  # (rows, toys)
     unusable_toys: int  # whose coefficients are not finite
+    slopes: Array | None = (
+        None  # (events, K): what each of the nuisances does to `share`, which is taken where they fit
+    )
+    covariance: Array | None = None  # (K, K), of the nuisances
 
     @classmethod
     def evaluate(
@@ -46,9 +51,13 @@ class Learned:
         *,
         expected: float,
         null_coefficients: Array | None = None,
+        fitted: FittedReference | None = None,
         rng: np.random.Generator | None = None,
     ) -> Learned:
-        """Evaluate f(x) = K(x, centres) @ coefficients once for every event, and for the toys on a random part."""
+        """Evaluate f(x) = K(x, centres) @ coefficients once for every event, and for the toys on a random part.
+
+        Where the reference has uncertainties, `fitted` is where they fit the data best: f is the ratio to that.
+        """
         like = Sample(ratio.scaling.inverse(ratio.centers[:1]), ratio.names)
         reference = match_columns(like, reference, labels=("fit", "reference"))
         rows = np.arange(len(reference))
@@ -69,13 +78,22 @@ class Learned:
                 sums = kernel_sum(GaussianKernel(ratio.width), ratio.centers, null_coefficients[:, usable], x)
                 null = _exp(ratio.linked(sums))
         weights = np.ones(len(reference)) if reference.weights is None else reference.weights
+        share, slopes, covariance = weights * (expected / weights.sum()), None, None
+        if fitted is not None:
+            at_nu = fitted.at(reference.features)
+            share, slopes, covariance = share * at_nu.ratio, at_nu.slopes.astype(np.float64), at_nu.covariance
+            if ratio.shape_only:  # the number of events is not predicted, nor is a change of it an uncertainty
+                share = share * (expected / share.sum())
+                slopes -= share @ slopes / share.sum()
         return cls(
-            share=weights * (expected / weights.sum()),
+            share=share,
             log_ratio_reference=ratio.log_ratio(reference),
             log_ratio_data=ratio.log_ratio(data),
             rows=rows,
             null=null,
             unusable_toys=unusable,
+            slopes=slopes,
+            covariance=covariance,
         )
 
     @cached_property
@@ -101,6 +119,24 @@ class Learned:
         toys = np.ones((number, self.null.shape[1]))
         toys[usable] = (gather @ self.null)[usable] / total[usable, None]
         return means, toys
+
+    def uncertainty(self, bins: NDArray[np.intp], number: int) -> Array | None:
+        """Error of the reference's events in each bin from the uncertainties, as they are left by the data.
+
+        To first order: sqrt(g C g) with g_k the sum of the events' slopes in nu_k and C the covariance of nu. None
+        where there are no uncertainties.
+        """
+        if self.slopes is None or self.covariance is None:
+            return None
+        g = np.stack([np.bincount(bins, self.share * d, number) for d in self.slopes.T], axis=1)
+        return np.asarray(np.sqrt(np.maximum(np.einsum("bk,kl,bl->b", g, self.covariance, g), 0.0)))
+
+    def variance_from_uncertainties(self, inside: NDArray[np.bool_]) -> float:
+        """The same of some of the events together, squared; 0 where there are no uncertainties."""
+        if self.slopes is None or self.covariance is None:
+            return 0.0
+        g = self.share[inside] @ self.slopes[inside]
+        return float(g @ self.covariance @ g)
 
 
 def _exp(f: Array) -> Array:

@@ -16,12 +16,12 @@ from lanner._util.files import write_atomically
 from lanner.report.characterise import Characterisation
 from lanner.report.plots.figures import pictures
 from lanner.report.plots.style import visible
-from lanner.report.text import tables, words
+from lanner.report.text import tables, uncertainties, words
 from lanner.report.text.estimates import estimates
 from lanner.report.text.summary import COMBINATIONS, out_of_reach, statistic
 from lanner.report.text.verdict import meaning
+from lanner.run.fingerprint import versions
 from lanner.run.result import SearchResult
-from lanner.run.result_io import versions
 
 TITLE = "Do the data follow the reference?"
 _COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page
@@ -96,13 +96,16 @@ def render(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
     )
-    environment.filters |= {f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error)}
+    environment.filters |= {
+        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
+    }
     template = environment.from_string(_resource("report.html.j2"))
     return template.render(
         title=title or TITLE,
         styles=Markup(_resource("report.css")),
         result=result,
         verdict=result.verdict(),
+        uncertainties=uncertainties,
         estimates=estimates(result),
         spread=tables.spread(result),
         terms=tables.terms(result),

@@ -47,6 +47,7 @@ class RatioProfile:
     null_events: int  # reference events on which they were evaluated
     own_ratio: Array  # the learned ratio on those same events, for a fair comparison
     without: tuple[int, int] = (0, 0)  # events of the reference and of the data that have no value and are not shown
+    uncertainty: Array | None = None  # error of the reference's events in each bin from its systematic uncertainties
 
     @property
     def edges(self) -> Array:
@@ -74,6 +75,11 @@ class RatioProfile:
         """Quantiles (see `BAND`) of the learned ratio in null toys: shape (5, bins); None without toys."""
         return None if self.null_ratios is None else np.quantile(self.null_ratios, BAND, axis=1)
 
+    @property
+    def ratio_uncertainty(self) -> Array | None:
+        """That error over the events, where there are any; None if the reference was taken as exact."""
+        return None if self.uncertainty is None else _over(self.uncertainty, contents(self.reference))
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ratios; `figure_of_profile` has the distributions above them."""
         from lanner.report.plots.profile import plot_ratio
@@ -89,6 +95,8 @@ class RatioProfile:
             "data_ratio_low": low,
             "data_ratio_high": high,
         }
+        if self.ratio_uncertainty is not None:
+            arrays |= {"reference_uncertainty": self.ratio_uncertainty}
         if self.band is not None:
             arrays |= {f"null_{q:g}": row for q, row in zip(BAND, self.band, strict=True)}
         head = {"name": self.name, "fitted": self.fitted, "edges": self.edges.tolist()}
@@ -163,6 +171,7 @@ def make_profile(
     places[known] = bin_numbers(values, edges)
     own, null = learned.binned(places, len(edges) + 2)
     share = learned.share[known]
+    error = learned.uncertainty(places, len(edges) + 2)
     return RatioProfile(
         name=name,
         fitted=fitted,
@@ -173,6 +182,7 @@ def make_profile(
         null_events=int(np.count_nonzero(known[learned.rows])),
         own_ratio=own[:-1],
         without=(int(np.count_nonzero(~known)), int(np.count_nonzero(~known_data))),
+        uncertainty=None if error is None else error[:-1],
     )
 
 

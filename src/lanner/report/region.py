@@ -55,7 +55,7 @@ class Region:
     cuts: tuple[Cut, ...]
     data: int
     expected: float
-    expected_error: float  # from the size of the reference
+    expected_error: float  # from the size of the reference and its systematic uncertainties
     local_z: float
     note: str = LOCAL
 
@@ -145,6 +145,7 @@ def _count(
             mask &= (columns[cut.name] > cut.low) & (columns[cut.name] < cut.high)
     share = learned.share[inside[0]]
     observed, expected, variance = int(inside[1].sum()), float(share.sum()), float((share**2).sum())
+    variance += learned.variance_from_uncertainties(inside[0])
     if observed + len(share) < _LEAST or expected < 0:
         return None
     unit = float((learned.share**2).sum() / learned.share.sum())

@@ -23,7 +23,8 @@ from lanner.inference.tail import fit_tail
 from lanner.inference.terms import CountTerm, OutOfReach, ProfiledCountTerm
 from lanner.model.objective import Solution
 from lanner.run.fingerprint import numbers_version, sample_digest
-from lanner.run.result import Combined, ScaleResult, SearchResult, Spread, TermResult
+from lanner.run.parts import Combined, ScaleResult, Spread, TermResult
+from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyRun
 from lanner.typing import Array
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +30,23 @@ STATISTIC = 1
 SCHEME = 1
 # Where no code is that a toy's statistic may depend on: what reads commands, draws and writes pages.
 _MAKES_NO_NUMBERS = ("cli", "paper", "report")
+_PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
 
 
 def numbers_version() -> dict[str, int]:
     """The versions of the statistic and of the toys' scheme, which kept numbers carry."""
     return {"statistic": STATISTIC, "scheme": SCHEME}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import platform
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, fields
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +22,18 @@ from lanner.inference.tail import FittedTail
 from lanner.inference.terms import OutOfReach
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.ratio import LearnedRatio
+from lanner.run.fingerprint import versions
 from lanner.run.manifest import FolderWriter, Manifest, read_together, written_together
-from lanner.run.result import Combined, Extrapolation, ScaleResult, SearchResult, Spread, TermResult
+from lanner.run.parts import Combined, Extrapolation, ScaleResult, Spread, TermResult
+from lanner.run.result import SearchResult
+from lanner.run.systematics import Systematics
 from lanner.run.uncertain import Nuisance
 
 FORMAT = "lanner.result/6"
 EARLIER = ("lanner.result/5", "lanner.result/4")  # which are read too: their folders have no manifest
 KIND = "result"
 RESULT, NULL, RATIO, REPORT, CONFIG = "result.json", "null.npz", "ratio.npz", "report.html", "config.yaml"
-_PACKAGES = ("lanner", "numpy", "scipy", "scikit-learn", "uproot", "awkward", "h5py", "pyarrow", "hist", "matplotlib")
+UNCERTAINTIES = "uncertainties.npz"  # the reference at nu^, where there are uncertainties
 _LISTED = 10_000  # toys in the JSON; a folder keeps all of them beside it
 Plain = dict[str, Any]
 
@@ -75,6 +76,7 @@ def write_result(result: SearchResult, files: FolderWriter) -> Path:
     """Write the files of a result, beside others that belong to it; the path of `result.json`."""
     # The report of an earlier result must not stand beside this one, not even if this process dies now.
     files.remove(REPORT)
+    files.remove(UNCERTAINTIES)
     analytic = result.null.analytic
     arrays = {
         "statistic": np.array(result.statistic),  # to the last bit
@@ -85,6 +87,8 @@ def write_result(result: SearchResult, files: FolderWriter) -> Path:
     }
     files.write(RATIO, arrays_as_bytes(result.ratio.to_arrays()))
     files.write(NULL, arrays_as_bytes({name: values for name, values in arrays.items() if values is not None}))
+    if result.systematics.fitted is not None:
+        files.write(UNCERTAINTIES, arrays_as_bytes(result.systematics.fitted.to_arrays()))
     return files.write(RESULT, result_to_json(result))
 
 
@@ -164,6 +168,8 @@ def _read_result(folder: Path, warn: Callable[[str], None]) -> SearchResult:
             content = _checked(folder, warn)
             plain = json.loads(content[RESULT])
         found = _result(plain, arrays_from_bytes(content[NULL]), LearnedRatio.load(RATIO, content=content[RATIO]))
+        fitted = arrays_from_bytes(content[UNCERTAINTIES]) if UNCERTAINTIES in content else None
+        found = replace(found, systematics=Systematics.from_dict(plain, fitted))
     except FolderError:
         raise
     except InputError as error:
@@ -180,7 +186,8 @@ def _read_result(folder: Path, warn: Callable[[str], None]) -> SearchResult:
 def _checked(folder: Path, warn: Callable[[str], None]) -> dict[str, bytes]:
     """What the files of a result hold, if they belong together."""
     manifest = Manifest.read(folder, KIND)
-    content = {name: manifest.content(name) for name in (RESULT, NULL, RATIO)}
+    further = [UNCERTAINTIES] if UNCERTAINTIES in manifest.files else []
+    content = {name: manifest.content(name) for name in (RESULT, NULL, RATIO, *further)}
     for name, remedy in ((REPORT, "`lanner report` writes it again"), (CONFIG, "see that it names the right files")):
         if not manifest.fits(name):
             warn(f"{folder / name} is not the one of the result beside it: it was changed, lost or copied; {remedy}")
@@ -263,19 +270,9 @@ def result_to_dict(result: SearchResult) -> Plain:
         "seconds": result.seconds,
         "looks": result.looks,
         "nuisances": [asdict(nuisance) for nuisance in result.nuisances],
+        **result.systematics.to_dict(),
     }
     return {name: _finite(value) for name, value in plain.items()}
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _law(law: Extrapolation | None) -> Any:

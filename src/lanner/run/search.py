@@ -17,17 +17,22 @@ from lanner.events.spread import Spread, SpreadSample, read_by
 from lanner.inference.combination import AUTO_MAP_TOYS, MIN_MAP_TOYS, number_of_map_toys
 from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import AUTO, Stopping
+from lanner.run.cost import without_uncertainties
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, Local, executor_of
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
-from lanner.run.prepare import prepare
+from lanner.run.prepare import Job, prepare
+from lanner.run.resemblance import resembling
 from lanner.run.result import SearchResult
+from lanner.run.systematics import Systematics
 from lanner.run.toy_maker import ToyMaker
-from lanner.run.uncertain import digest_of, nuisances_of, with_uncertainties
+from lanner.run.uncertain import digest_of, learned_for, nuisances_of, with_learned
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
 from lanner.uncertainties.declared import Uncertainty
+from lanner.uncertainties.fitted import FittedReference
+from lanner.uncertainties.learn import Learned
 
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 
@@ -42,6 +47,7 @@ def search(
     until_z: float | None = None,
     p_precision: float = 0.3,
     uncertainties: Sequence[Uncertainty] = (),
+    uncertainty_cost: bool = True,
     generator: EventGenerator | None = None,
     output: PathLike | None = None,
     memory: float | str | None = None,
@@ -78,6 +84,9 @@ def search(
     uncertainties : sequence of Normalisation, Weights, Shifted, Process or KnownRatio, optional
         Systematic uncertainties of the reference, each with a nuisance parameter that is fitted to the data and to
         every toy. Default: none, the reference is taken as exact.
+    uncertainty_cost : bool, default True
+        With uncertainties, also do the same test without them, by at most 1500 toys: what they cost, or explain. Takes
+        about as long as the preparation of the search; False leaves it out.
     generator : callable, optional
         A function (n, rng) that returns n events of the reference model, for null="generator".
     output : path_like, optional
@@ -134,34 +143,26 @@ def search(
             uncertain=bool(uncertainties),
             progress=told,
         )
-        recipe = job.recipe
+        recipe, learned = job.recipe, None
         if uncertainties:
             begin(told, "learning the uncertainties")
-            recipe = with_uncertainties(recipe, uncertainties, memory=job.memory)
-        # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
-        relabelled = recipe.data if job.plans[0].null == "permutation" or recipe.varied is not None else None
-        events = [recipe.reference.features, recipe.reference.weights]
+            learned = learned_for(recipe, uncertainties, memory=job.memory)
+            recipe = with_learned(recipe, learned)
         most = checked("toys", toys)
         most = None if most == AUTO else most
         stopping = job.stopping() if most is None else None
         if until_z is not None:
             stopping = Stopping.until(until_z, p_precision, most=most)
-        number = most or job.toys
-        with doing.start(recipe, memory=job.memory, progress=told) as workers:
-            maker = ToyMaker.of(
-                workers,
-                folder=None if output is None else Path(output) / "toys",
-                events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features]))
-                + digest_of(recipe.varied),
-                toys=number,
-            )
-            evaluation = Evaluation(workers.prepared, fit.combination)
-            if stopping is None:
-                result = evaluation.result(maker.first(number, told), number_of_map_toys(number))
-            else:
-                result = _until(stopping, evaluation, maker, told)
-                if until_z is not None and not result.empirical.sequential:
-                    _say_what_is_missing(until_z, p_precision, stopping.toys)
+        folder = None if output is None else Path(output) / "toys"
+        job = replace(job, recipe=recipe)
+        result = _tested(job, doing, fit.combination, most or job.toys, stopping, folder, told)
+        if stopping is not None and until_z is not None and not result.empirical.sequential:
+            _say_what_is_missing(until_z, p_precision, stopping.toys)
+        if learned is not None:
+            result = _with_systematics(result, job, learned, uncertainties, told)
+            if uncertainty_cost and recipe.varied is not None:
+                cost = without_uncertainties(job, fit.combination, _toys_made(result), progress=told)
+                result = replace(result, systematics=replace(result.systematics, without=cost))
     looks: tuple[int, ...] = ()
     if output is not None:
         looks = looks_before(Path(output), job.plans, result)
@@ -172,8 +173,57 @@ def search(
         warnings=tuple(said),
         seconds=time.perf_counter() - start,
         looks=looks,
-        nuisances=nuisances_of(recipe.varied),
     )
+
+
+def _tested(
+    job: Job,
+    doing: Executor,
+    combination: str,
+    toys: int,
+    stopping: Stopping | None,
+    folder: Path | None,
+    progress: Progress | None,
+) -> SearchResult:
+    """The data of a job judged by so many toys, or by as many as it takes."""
+    recipe = job.recipe
+    # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
+    relabelled = recipe.data if job.plans[0].null == "permutation" or recipe.varied is not None else None
+    events = [recipe.reference.features, recipe.reference.weights]
+    with doing.start(recipe, memory=job.memory, progress=progress) as workers:
+        maker = ToyMaker.of(
+            workers,
+            folder=folder,
+            events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features]))
+            + digest_of(recipe.varied),
+            toys=toys,
+        )
+        evaluation = Evaluation(workers.prepared, combination)
+        if stopping is None:
+            return evaluation.result(maker.first(toys, progress), number_of_map_toys(toys))
+        return _until(stopping, evaluation, maker, progress)
+
+
+def _with_systematics(
+    result: SearchResult,
+    job: Job,
+    learned: Learned,
+    uncertainties: Sequence[Uncertainty],
+    progress: Progress | None,
+) -> SearchResult:
+    """The result with what was found of its uncertainties."""
+    recipe = job.recipe
+    if recipe.varied is None:
+        return result
+    begin(progress, "comparing what was learned with the uncertainties")
+    reference, found = recipe.reference, recipe.varied
+    fitted = FittedReference.of(found.nuisances, found.profile, reference.features)
+    nuisances = resembling(nuisances_of(found, uncertainties), fitted, result, reference)
+    return replace(result, nuisances=nuisances, systematics=Systematics(learned.closures, fitted=fitted))
+
+
+def _toys_made(result: SearchResult) -> int:
+    return len(result.null) + (0 if result.combined is None else result.combined.n_map_toys)
 
 
 def _say_what_is_missing(z: float, precision: float, toys: int) -> None:

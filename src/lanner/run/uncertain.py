@@ -14,9 +14,18 @@ from lanner.events.spread import SpreadSample
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import MIN_RATIO, Plan
 from lanner.inference.varied_experiment import VariedPlan
-from lanner.uncertainties.declared import Normalisation, Uncertainty
-from lanner.uncertainties.learn import learn
+from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncertainty, Weights
+from lanner.uncertainties.effects import KnownRatio
+from lanner.uncertainties.learn import Learned, learn
 from lanner.uncertainties.profile import Profile
+
+_KINDS: dict[type, str] = {
+    Normalisation: "normalisation",
+    Weights: "weights",
+    Shifted: "samples",
+    Process: "process",
+    KnownRatio: "known ratio",
+}
 
 
 @dataclass(frozen=True)
@@ -31,11 +40,21 @@ class Nuisance:
         The value that fits the data best without any departure, in units of the uncertainty: the pull.
     error : float
         What is left of the uncertainty: 1 where the data say nothing about it.
+    kind : str, default ""
+        How it was given: "normalisation", "weights", "samples", "process" or "known ratio".
+    resemblance : float or None, default None
+        How much the departure that was learned looks like this nuisance: a cosine, 1 where it is as if the nuisance
+        had moved up, -1 as if down, 0 where the two have nothing in common.
+    resemblance_of_toys : float or None, default None
+        What the size of that cosine stays below in 95 % of the null toys.
     """
 
     name: str
     value: float
     error: float
+    kind: str = ""
+    resemblance: float | None = None
+    resemblance_of_toys: float | None = None
 
     def __str__(self) -> str:
         """In words.
@@ -46,24 +65,29 @@ class Nuisance:
         return f"{self.name} {self.value:+.2f} ± {self.error:.2f}"
 
 
-def nuisances_of(found: VariedPlan | None) -> tuple[Nuisance, ...]:
-    """What was found of each."""
+def nuisances_of(found: VariedPlan | None, uncertainties: Sequence[Uncertainty] = ()) -> tuple[Nuisance, ...]:
+    """What was found of each, and how it was given."""
     if found is None:
         return ()
-    fit = found.profile
+    fit, kinds = found.profile, {one.name: _KINDS[type(one)] for one in uncertainties}
     parts = zip(found.nuisances.names, fit.nu, fit.errors, strict=True)
-    return tuple(Nuisance(name, float(nu), float(error)) for name, nu, error in parts)
+    return tuple(Nuisance(name, float(nu), float(error), kinds.get(name, "")) for name, nu, error in parts)
 
 
 def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Recipe:
     """The recipe of a search whose reference has uncertainties: learned, and fitted to its data."""
+    return with_learned(recipe, learned_for(recipe, uncertainties, memory=memory))
+
+
+def learned_for(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Learned:
+    """The uncertainties of a search, learned from its reference."""
     plan = recipe.plans[0]
     check_usable(plan)
     if isinstance(recipe.reference, SpreadSample):
         raise InputError(
             "uncertainties are learned from a reference in memory: read it with read_sample, or without --spread"
         )
-    learned = learn(
+    return learn(
         usable(uncertainties, plan),
         recipe.reference,
         expected=plan.expected,
@@ -71,7 +95,11 @@ def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, 
         seed=plan.seed,
         memory=memory,
     )
-    nuisances = learned.nuisances
+
+
+def with_learned(recipe: Recipe, learned: Learned) -> Recipe:
+    """The recipe with nuisances that are fitted to its data."""
+    plan, nuisances = recipe.plans[0], learned.nuisances
     if not len(nuisances):
         return recipe
     assert recipe.data is not None

@@ -14,7 +14,7 @@ from lanner import SearchResult
 from lanner.inference.significance import z_of_log_p
 from lanner.inference.terms import OutOfReach
 from lanner.report.text.verdict import earlier_looks, law_z, meaning, verdict
-from lanner.run.result import Extrapolation, Spread, TermResult
+from lanner.run.parts import Extrapolation, Spread, TermResult
 from lanner.run.uncertain import Nuisance
 from tests.conftest import kept_result
 from tests.report.showcase import the_case

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,20 +12,36 @@ from lanner._util.text import count
 from lanner.inference.tuning import Tuning
 from lanner.report.characterise import Characterisation
 from lanner.report.maps import MIN_EVENTS
+from lanner.report.plots.closures import ABREAST, figure_of_biases, figure_of_closure, plot_closures
 from lanner.report.plots.profile import figure_of_profile
 from lanner.report.plots.scales import plot_scales
 from lanner.report.plots.search import MAX_BARS, plot_importance, plot_map, plot_null
 from lanner.report.plots.style import hep_style, lay_out, visible
 from lanner.report.plots.svg import as_svg
 from lanner.report.plots.tuning import plot_tuning
+from lanner.report.plots.uncertainties import figure_of_nuisances
 from lanner.report.profiles import RatioProfile
-from lanner.run.result import Combined, SearchResult
+from lanner.report.text.words import number
+from lanner.run.parts import Combined
+from lanner.run.result import SearchResult
+from lanner.uncertainties.closure import Closure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Kind = Literal["null", "scales", "importance", "profile", "map", "tuning"]
+Kind = Literal["null", "nuisances", "closures", "closure", "scales", "importance", "profile", "map", "tuning"]
 MAX_PROFILES = 12  # variables drawn, the most important first; the table of importance has them all
+MAX_PANELS = 12  # of closures: those with the smallest p-values, and in any case those that fail
+
+_BAND = (
+    " The reference is drawn at the fitted nuisance parameters; the purple band is its error from what the "
+    "data leave of the uncertainties."
+)
+_BIASES = (
+    "Varied events less the reweighted reference for every learned variation, in bins of each feature that hold as "
+    "many reference events each, from low to high values; in standard deviations of the data expected in a bin. The "
+    "names of those that do not close are red. Below, the smallest p-values in full."
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,12 @@ class Picture:
     kind: Kind  # where in the report it stands
     svg: Any  # markupsafe.Markup
     caption: str
+
+    @property
+    def tall(self) -> bool:
+        """Whether the figure is higher than wide."""
+        _, _, width, height = re.search(r'viewBox="([^"]*)"', self.svg)[1].split()  # type: ignore[index]
+        return float(height) > float(width)
 
 
 def pictures(result: SearchResult, characterisation: Characterisation | None, tuning: Any = None) -> list[Picture]:
@@ -69,6 +91,7 @@ def _figures(
 ) -> Iterator[tuple[Kind, Figure, tuple[str, ...], str]]:
     """Kind, figure, variables shown and caption."""
     yield "null", _figure(plot_null(result)), (), _null_caption(result)
+    yield from _figures_of_uncertainties(result)
     if result.combined is not None:
         yield "scales", _figure(plot_scales(result.combined)), (), _scales_caption(result.combined)
     if c is not None:
@@ -81,6 +104,33 @@ def _figures(
     if isinstance(tuning, Tuning):
         caption = "The mean t of null toys at every setting that was tried, beside the mean of the analytic null."
         yield "tuning", plot_tuning(tuning), (), caption
+
+
+def _figures_of_uncertainties(result: SearchResult) -> Iterator[tuple[Kind, Figure, tuple[str, ...], str]]:
+    if result.nuisances:
+        yield "nuisances", figure_of_nuisances(result.nuisances), (), _nuisances_caption(result)
+    closures = result.systematics.closures
+    if closures:
+        yield "closures", _figure(plot_closures(closures)), (), _closures_caption(closures)
+    shown_alone = closures_to_show(closures)
+    if len(shown_alone) < len({closure.name for closure in closures}):
+        for first in range(0, len(closures[0].pulls), ABREAST):
+            features = slice(first, first + ABREAST)
+            yield "closures", figure_of_biases(closures, features), (), _BIASES
+    for name in shown_alone:
+        shown = result.systematics.closure_of(name)
+        yield "closure", figure_of_closure(shown), (name,), _closure_caption(shown)
+
+
+def closures_to_show(closures: Sequence[Closure]) -> list[str]:
+    """The learned variations whose pulls are drawn: all where they are few, or those that fail or come near to it."""
+    smallest: dict[str, float] = {}
+    for closure in closures:
+        smallest[closure.name] = min(closure.p_value, smallest.get(closure.name, 1.0))
+    failing = {closure.name for closure in closures if not closure.closes}
+    panels = len(closures[0].pulls) if closures else 1
+    ranked = sorted(smallest, key=lambda name: smallest[name])
+    return [name for k, name in enumerate(ranked) if name in failing or (k + 1) * panels <= MAX_PANELS]
 
 
 def _figure(axes: Any) -> Figure:
@@ -102,6 +152,40 @@ def _null_caption(result: SearchResult) -> str:
     )
 
 
+def _nuisances_caption(result: SearchResult) -> str:
+    pulls = (
+        "The nuisance parameters as fitted to the data without a departure, each with what the data leave of its "
+        "uncertainty, over the bands of ±1 and ±2 uncertainties that were given; the largest pull on top."
+    )
+    if all(n.resemblance is None for n in result.nuisances):
+        return pulls
+    return (
+        f"Left: {pulls[0].lower()}{pulls[1:]} Right: how much the learned departure looks like each, 1 where it is as "
+        "if the nuisance had moved up, −1 as if down; 95 % of the null toys lie in the grey bars."
+    )
+
+
+def _closures_caption(closures: Sequence[Closure]) -> str:
+    failing = sum(not closure.closes for closure in closures)
+    found = f"{failing} of {len(closures)} fail" if failing else f"all {len(closures)} close"
+    return (
+        "Whether the reference, reweighted by what was learned, is the varied events, as far as the data could tell: "
+        f"the p-value for a bias that does no harm, of each learned variation up and down; {found}."
+    )
+
+
+def _closure_caption(closures: Sequence[Closure]) -> str:
+    failing = [closure.direction for closure in closures if not closure.closes]
+    sign = (
+        f" It does NOT close {' and '.join(failing)}: the level is {number(closures[0].level, 2)}." if failing else ""
+    )
+    return (
+        f"Closure of {visible(closures[0].name)}: varied events less the reweighted reference, in standard deviations "
+        "of the data expected in a bin (grey: ±1), with the statistical error of the events that were compared. "
+        f"Bins hold as many reference events each.{sign}"
+    )
+
+
 def _scales_caption(combined: Combined) -> str:
     return (
         f"The local significance at each of the {len(combined.scales)} scales, not corrected for their number; the "
@@ -120,7 +204,8 @@ def _profile_caption(profile: RatioProfile) -> str:
     reference, data = profile.without
     lost = f" {reference} reference and {data} data events without a value are left out." if reference or data else ""
     unused = "" if profile.fitted else ", which the fit did not use"
-    return f"The learned ratio along {visible(profile.name)}{unused}.{lost}"
+    band = "" if profile.uncertainty is None else _BAND
+    return f"The learned ratio along {visible(profile.name)}{unused}.{band}{lost}"
 
 
 def _map_caption(names: tuple[str, str], outside: int, c: Characterisation) -> str:

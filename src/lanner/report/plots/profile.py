@@ -14,6 +14,7 @@ from lanner.report.plots.style import (
     BLACK,
     BLUE,
     GREY,
+    PURPLE,
     VERMILION,
     as_label,
     hep_style,
@@ -57,7 +58,10 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         _, low, high = (row[shown] for row in profile.data_ratio)
         centers = 0.5 * (edges[:-1] + edges[1:])
         ax.stairs(reference, edges, fill=True, color="#e3e3e3")
-        ax.stairs(reference, edges, color=GREY, linewidth=1.2, label="reference")
+        name = "reference" if profile.uncertainty is None else "reference, uncertainties as fitted"
+        ax.stairs(reference, edges, color=GREY, linewidth=1.2, label=name)
+        if profile.uncertainty is not None:
+            _uncertain(ax, reference, profile.uncertainty[shown], edges, label=None)
         ax.stairs(reweighted, edges, color=VERMILION, linewidth=1.6, label="reference × learned ratio")
         # The ends of the interval are ratios to the reference; where that is empty, the square root has to do.
         known = reference > 0
@@ -92,6 +96,9 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
             ax.stairs(band[3], edges, baseline=band[1], fill=True, color=BAND_68, label="68 %")
             ax.stairs(band[2], edges, baseline=None, color=BLUE, linewidth=0.9, linestyle=":", label="median")
         ax.axhline(1.0, color=BLACK, linewidth=0.8)
+        error = None if profile.ratio_uncertainty is None else profile.ratio_uncertainty[shown]
+        if error is not None:
+            _uncertain(ax, np.ones(len(error)), np.nan_to_num(error), edges, label="uncertainties, ±1σ")
         bottom, top, scale = _limits(learned, ratio, low, band)
         ax.set_yscale(scale)
         ax.set_ylim(bottom, top)
@@ -106,10 +113,16 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         _flow(ax, profile, edges)
         ax.set_ylabel("ratio to reference")
         _name_axis(ax, profile)
-        if band is not None:
-            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=3, borderaxespad=0.0, handlelength=1.4,
+        if band is not None or error is not None:
+            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=4, borderaxespad=0.0, handlelength=1.4,
                       fontsize=8.5, columnspacing=1.0)  # fmt: skip
     return ax
+
+
+def _uncertain(ax: Axes, middle: Array, error: Array, edges: Array, *, label: str | None) -> None:
+    """The error of the reference from its systematic uncertainties."""
+    band: Any = {"baseline": middle - error, "fill": True, "zorder": 2.2}
+    ax.stairs(middle + error, edges, color=PURPLE, alpha=0.5, linewidth=0, label=label, **band)
 
 
 def _points(

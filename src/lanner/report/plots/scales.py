@@ -9,7 +9,7 @@ import numpy as np
 from lanner._util.text import deviation_in_words
 from lanner.report.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILION, hep_style, new_axes
 from lanner.report.text.words import aligned
-from lanner.run.result import Combined
+from lanner.run.parts import Combined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,7 +26,8 @@ from lanner.report.plots.style import (
 from lanner.report.text.summary import statistic
 from lanner.report.text.verdict import law_z
 from lanner.report.text.words import empirical_p, empirical_z, equation
-from lanner.run.result import Extrapolation, SearchResult
+from lanner.run.parts import Extrapolation
+from lanner.run.result import SearchResult
 from lanner.typing import Array
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette: told apart with any kind of colour vision, and by lightness in print.
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION = "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00"
+PURPLE = "#CC79A7"
 GREY, PALE = "#8c8c8c", "#d9d9d9"
 BAND_68, BAND_95 = "#9ecae8", "#d6eaf7"
 

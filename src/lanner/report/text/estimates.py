@@ -21,7 +21,8 @@ from lanner.report.text.words import (
     with_error,
     z_score,
 )
-from lanner.run.result import Extrapolation, SearchResult
+from lanner.run.parts import Extrapolation
+from lanner.run.result import SearchResult
 from lanner.typing import Array
 
 _GRID = 200  # points at which the analytic law is evaluated for its goodness of fit

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lanner._util.text import Rows, as_html, as_text, count, text_table
+from lanner.report.text import uncertainties
 from lanner.report.text.estimates import estimates
 from lanner.report.text.verdict import earlier_looks, verdict
 from lanner.report.text.words import aligned, deviations, number, with_error, z_score
-from lanner.run.result import Combined, SearchResult, Spread
+from lanner.run.parts import Combined, Spread
+from lanner.run.result import SearchResult
 
 if TYPE_CHECKING:
     from lanner.report.characterise import Characterisation
@@ -58,7 +60,8 @@ def _rows(result: SearchResult) -> Rows:
     fit = f"width {number(plan.width, 4)}, penalty {number(plan.penalty)}, {plan.centers} centres"
     return [
         ("combined statistic" if combined else "statistic", statistic(result)),
-        ("uncertainties", uncertainties(result)),
+        ("uncertainties", uncertainties.fitted(result)),
+        *uncertainties.rows(result),
         *((e.name, e.line) for e in estimates(result)),
         *([] if result.spread is None else [("spread of Z", spread(result.spread))]),
         *([] if (reach := out_of_reach(result)) is None else [("out of reach", reach)]),
@@ -70,13 +73,6 @@ def _rows(result: SearchResult) -> Rows:
         *([("looks", earlier_looks(result))] if result.looks else []),
         *(("warning", text) for text in result.warnings),
     ]
-
-
-def uncertainties(result: SearchResult) -> str:
-    """Which systematic uncertainties are in the p-value, and where they were fitted."""
-    if not result.nuisances:
-        return "none: the reference is taken as exact"
-    return ", ".join(map(str, result.nuisances)) + " (in units of each, fitted to the data without a departure)"
 
 
 def statistic(result: SearchResult) -> str:

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from lanner._util.text import count
+from lanner._util.text import count, joined
 from lanner.inference.null import LEAST_TOYS
 from lanner.inference.significance import supported_z
 from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, p_value, z_score
-from lanner.run.result import Extrapolation, SearchResult
+from lanner.run.parts import Extrapolation
+from lanner.run.result import SearchResult
 
 _HOW_TOYS_ARE_MADE = {
     "reference": "The toys take the reference sample as the truth: systematic uncertainties of the reference model are "
@@ -77,7 +78,7 @@ def meaning(result: SearchResult) -> tuple[str, ...]:
 def _how_toys_are_made(result: SearchResult) -> str:
     if not result.nuisances:
         return _HOW_TOYS_ARE_MADE[result.null.kind]
-    names = ", ".join(nuisance.name for nuisance in result.nuisances)
+    names = joined([nuisance.name for nuisance in result.nuisances])
     return (
         f"The p-value takes systematic uncertainties of the reference into account ({names}), as far as their "
         "variations describe them: they are fitted to the data, toys are drawn at what fits best, and every toy has a "

@@ -107,3 +107,12 @@ def deviations(sizes: Iterable[float]) -> str:
     '20 %, a factor 7'
     """
     return ", ".join(dict.fromkeys(deviation_in_words(size) for size in sorted(sizes)))
+
+
+def capitalise(sentence: str) -> str:
+    """The sentence with a capital at its beginning, and nothing else changed.
+
+    >>> capitalise("all of ttH close")
+    'All of ttH close'
+    """
+    return sentence[:1].upper() + sentence[1:]
