@@ -17,7 +17,8 @@ from .paper.reproduce import reproduce
 from .paper.suites import compare_suite, power_suite
 from .report.characterise import characterise
 from .report.page import write_report
-from .run.calibration import Calibration, apply, calibrate, load_calibration
+from .run.apply import apply
+from .run.calibration import Calibration, calibrate, load_calibration
 from .run.dry_run import DryRun, dry_run
 from .run.execution.dask import Dask
 from .run.result import SearchResult

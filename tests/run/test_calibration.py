@@ -18,21 +18,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_applied_it_gives_what_a_search_gives(kept: Path) -> None:
-    applied = lanner.apply(kept, {"x": D[:, 0]})
-    searched = lanner.search({"x": R[:, 0]}, {"x": D[:, 0]}, **OPTIONS)  # type: ignore[arg-type]
-    assert applied.statistic == pytest.approx(searched.statistic, abs=1e-3)
-    np.testing.assert_allclose(applied.null.statistics, searched.null.statistics, atol=1e-2)
-    assert applied.p_value == searched.p_value
-
-
-def test_other_data_are_refused(kept: Path) -> None:
-    with pytest.raises(InputError, match="'y'"):
-        lanner.apply(kept, {"y": D[:, 0]})
-    with pytest.raises(InputError, match=r"expected=500, but the calibration was made for 300"):
-        lanner.apply(kept, {"x": D[:, 0]}, expected=500)
-
-
 def test_it_can_be_extended(kept: Path) -> None:
     before = lanner.load_calibration(kept)
     more = lanner.calibrate({"x": R[:, 0]}, output=kept, **(OPTIONS | {"toys": 60}))  # type: ignore[arg-type]

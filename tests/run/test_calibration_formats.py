@@ -17,14 +17,14 @@ SETTINGS = {"expected": 100, "toys": 20, "seed": 5, "width": 0.3, "penalty": 1e-
 
 def test_what_is_made_has_the_format_of_this_version(tmp_path: Path) -> None:
     lanner.calibrate(R, output=tmp_path, **SETTINGS)  # type: ignore[arg-type]
-    assert json.loads((tmp_path / "calibration.json").read_text())["format"] == CALIBRATION == "lanner.calibration/7"
+    assert json.loads((tmp_path / "calibration.json").read_text())["format"] == CALIBRATION == "lanner.calibration/8"
     assert json.loads((tmp_path / "toys" / "store.json").read_text())["format"] == TOYS == "lanner.toys/7"
 
 
-@pytest.mark.parametrize("number", [1, 3, 4, 5, 6, 8])
+@pytest.mark.parametrize("number", [1, 3, 4, 5, 6, 7, 9])
 def test_another_calibration_is_refused_before_anything_of_it_is_read(number: int, tmp_path: Path) -> None:
     (tmp_path / "calibration.json").write_text(json.dumps({"format": f"lanner.calibration/{number}"}))
-    match = rf"another version \(lanner.calibration/{number}, not lanner.calibration/7\).*; calibrate again$"
+    match = rf"another version \(lanner.calibration/{number}, not lanner.calibration/8\).*; calibrate again$"
     for use in (lanner.load_calibration, lambda folder: lanner.apply(folder, D)):
         with pytest.raises(InputError, match=match) as error:
             use(tmp_path)

@@ -18,7 +18,7 @@ from lanner.inference.layout import centers_of
 from lanner.inference.plan import EventGenerator, Plan
 from lanner.inference.resampling import Scheme, draw_size
 from lanner.inference.seeds import Stream, rng_of
-from lanner.inference.terms import ReachTerm
+from lanner.inference.terms import CountTerm, ProfiledCountTerm, ReachTerm
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.features import Features
 from lanner.model.kernel import GaussianKernel
@@ -67,6 +67,10 @@ class Experiment(ABC):
     @abstractmethod
     def reach(self) -> ReachTerm:
         """How far the centres reach."""
+
+    def count_term(self) -> CountTerm | ProfiledCountTerm:
+        """The number of events."""
+        return CountTerm(self.plan.expected)
 
     @property
     def loss(self) -> Loss:

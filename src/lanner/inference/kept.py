@@ -36,6 +36,39 @@ from lanner.typing import Array
 BAND_TOYS = 100  # toys whose ratio is kept for the bands of plots
 
 
+def model_arrays(model: ScoreModel) -> dict[str, NDArray[Any]]:
+    """What judges data at a width, as arrays by name."""
+    basis, local = model.basis, model.local_excess
+    return {
+        "width": np.array(basis.kernel.width),
+        "pivots": basis.pivots,
+        "factor": basis.factor,
+        "trace_error": np.array(basis.trace_error),
+        "values": np.stack([b.spectrum.values for b in model.bases]),
+        "means": np.stack([b.spectrum.means for b in model.bases]),
+        "vectors": np.stack([b.vectors for b in model.bases]),
+        "window_mean": local.mean,
+        "window_size": local.size,
+        "worth": np.array(local.worth),
+        "total": model.total,
+        "mass": np.array(model.mass),
+        "expected": np.array(model.expected),
+    }
+
+
+def model_from_arrays(a: Mapping[str, NDArray[Any]], arrays: Arrays = NUMPY) -> ScoreModel:
+    """Read what `model_arrays` made."""
+    basis = Basis(
+        GaussianKernel(float(a["width"])), a["pivots"], np.asfortranarray(a["factor"]), float(a["trace_error"])
+    )
+    bases = tuple(
+        Eigenbasis(Spectrum(values, means), vectors)
+        for values, means, vectors in zip(a["values"], a["means"], a["vectors"], strict=True)
+    )
+    local = LocalExcess(basis.factor, a["window_mean"], a["window_size"], float(a["expected"]), float(a["worth"]))
+    return ScoreModel(basis, bases, local, a["total"], float(a["mass"]), float(a["expected"]), arrays)
+
+
 @dataclass(frozen=True, eq=False)
 class KeptWidth:
     """One width of a calibration."""
@@ -68,21 +101,7 @@ class KeptWidth:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """As arrays by name."""
-        model, basis, local = self.model, self.model.basis, self.model.local_excess
-        return {
-            "width": np.array(basis.kernel.width),
-            "pivots": basis.pivots,
-            "factor": basis.factor,
-            "trace_error": np.array(basis.trace_error),
-            "values": np.stack([b.spectrum.values for b in model.bases]),
-            "means": np.stack([b.spectrum.means for b in model.bases]),
-            "vectors": np.stack([b.vectors for b in model.bases]),
-            "window_mean": local.mean,
-            "window_size": local.size,
-            "worth": np.array(local.worth),
-            "total": model.total,
-            "mass": np.array(model.mass),
-            "expected": np.array(model.expected),
+        return model_arrays(self.model) | {
             "left_out": self.left_out,
             "left_out_size": np.array(self.left_out_size),
             "reach": self.reach,
@@ -93,17 +112,10 @@ class KeptWidth:
     @classmethod
     def from_arrays(cls, a: Mapping[str, NDArray[Any]], arrays: Arrays = NUMPY) -> KeptWidth:
         """Read what `to_arrays` wrote."""
-        basis = Basis(
-            GaussianKernel(float(a["width"])), a["pivots"], np.asfortranarray(a["factor"]), float(a["trace_error"])
-        )
-        bases = tuple(
-            Eigenbasis(Spectrum(values, means), vectors)
-            for values, means, vectors in zip(a["values"], a["means"], a["vectors"], strict=True)
-        )
-        local = LocalExcess(basis.factor, a["window_mean"], a["window_size"], float(a["expected"]), float(a["worth"]))
-        model = ScoreModel(basis, bases, local, a["total"], float(a["mass"]), float(a["expected"]), arrays)
         band = a["band"].astype(np.float64)
-        return cls(model, a["left_out"], int(a["left_out_size"]), a["reach"], band, a["band_splits"])
+        return cls(
+            model_from_arrays(a, arrays), a["left_out"], int(a["left_out_size"]), a["reach"], band, a["band_splits"]
+        )
 
     def experiment(self, plan: Plan, reference: Sample, data: Sample, *, memory: int) -> KeptExperiment:
         """The data at this width, judged as a search would judge them."""

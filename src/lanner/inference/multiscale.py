@@ -92,9 +92,10 @@ class Ladder:
         left = arrays.budget(memory)
         scheme, at_nu = None, None
         if varied is not None:
-            assert data is not None
+            data_sets = [] if data is None else [data]
             at_nu = varied.reference(plans[0], reference)
-            of_varied, rows = varied_scheme(plans[0], reference, [data], at_nu, varied.auxiliary[None])
+            known = np.repeat(varied.auxiliary[None], len(data_sets), axis=0)
+            of_varied, rows = varied_scheme(plans[0], reference, data_sets, at_nu, known)
         elif plans[0].statistic == "score":
             scheme = scheme_of(plans[0], reference, data, as_one=as_one)
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))
@@ -105,11 +106,14 @@ class Ladder:
             # The smallest penalty needs the most of the kernel, so its features serve the others too.
             least, *others = group
             first: Experiment
-            if at_nu is not None and data is not None:
+            if at_nu is not None:
                 parts = (at_nu, of_varied, rows)
                 if least.statistic == "score":
-                    first = VariedExperiment.at(least, reference, [data], *parts, memory=left, arrays=arrays, told=told)
+                    first = VariedExperiment.at(
+                        least, reference, data_sets, *parts, memory=left, arrays=arrays, told=told
+                    )
                 else:
+                    assert data is not None
                     first = VariedFitExperiment.at(least, reference, data, *parts, memory=left, arrays=arrays)
             elif scheme is None:
                 first = FitExperiment.prepare(
@@ -265,9 +269,7 @@ class Ladder:
 def terms_of(scales: Sequence[Experiment]) -> tuple[Term, ...]:
     """What the scales cannot see: the number of events, where it is tested; at each width single places, and reach."""
     plan = scales[0].plan
-    counted: tuple[Term, ...] = () if plan.fixed is not None else (CountTerm(plan.expected),)
-    if counted and isinstance(scales[0], VariedExperiment | VariedFitExperiment):
-        counted = (scales[0].count_term(),)
+    counted: tuple[Term, ...] = () if plan.fixed is not None else (scales[0].count_term(),)
     by_width = {scale.plan.width: scale for scale in scales}
     local = [LocalTerm(width) for width in by_width] if plan.statistic == "score" else []
     return (*counted, *local, *(scale.reach() for scale in by_width.values()))

@@ -227,8 +227,7 @@ class VariedExperiment(ScoreExperiment):
     def data_draws(self, draws: int) -> list[Draw]:  # noqa: D102
         return [self.scheme.data(0)]  # with the whole reference, which leaves nothing to choose
 
-    def count_term(self) -> ProfiledCountTerm:
-        """The number of events, of which the nuisances explain a part."""
+    def count_term(self) -> ProfiledCountTerm:  # noqa: D102
         pool = self.pool
         assert isinstance(pool, VariedPool)
         return count_term(pool.varied, pool.model.expected)

@@ -139,10 +139,9 @@ class VariedFitExperiment(Experiment):
     def taken(self, draws: Sequence[Draw]) -> VariedTaken:
         """What draws take, and where their fits of the nuisances alone end."""
         shape_only = self.plan.fixed is not None
-        return self.rows.taken(self.varied, draws, expected=self.plan.expected, shape_only=shape_only)
+        return self.rows.taken(draws, expected=self.plan.expected, shape_only=shape_only)
 
-    def count_term(self) -> ProfiledCountTerm:
-        """The number of events, of which the nuisances explain a part."""
+    def count_term(self) -> ProfiledCountTerm:  # noqa: D102
         return count_term(self.varied, self.predicted)
 
     def roles(self, draws: Sequence[Draw]) -> NDArray[np.int8]:
@@ -162,7 +161,7 @@ class VariedFitExperiment(Experiment):
     def fit_roles(self, roles: NDArray[np.int8], draws: Sequence[Draw], progress: ToysEnded | None = None) -> Solution:
         """Fit what each event is to each draw: f and nu together, and nu alone."""
         weightings = self._weightings(roles)
-        auxiliary = np.stack([np.zeros(len(self.varied.nu)) if d.auxiliary is None else d.auxiliary for d in draws])
+        auxiliary = np.stack([d.auxiliary for d in draws if d.auxiliary is not None])
         alone = self._fitted(self._slopes_alone, weightings, auxiliary, None)
         both = self._fitted(self._both, weightings, auxiliary, progress)
         return replace(

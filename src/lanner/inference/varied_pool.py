@@ -39,7 +39,7 @@ from lanner.model.taken import Taken
 from lanner.model.weightings import Draw
 from lanner.typing import Array
 from lanner.uncertainties.effects import Effects
-from lanner.uncertainties.toys import OwnFits, VariedReference
+from lanner.uncertainties.toys import Monomials, OwnFits, VariedReference
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,8 @@ class NuisanceRows:
     mass: Array  # weight that is no longer reference, if the row is taken
     columns: Array  # (rows, powers): sums of `VariedReference.columns` over all events; 0 for the data
     total: Array  # of these over the whole reference
+    weight: float  # of the whole reference
+    monomials: Monomials
 
     @classmethod
     def of(cls, bunches: Bunches, varied: VariedReference, data: Sequence[Effects]) -> NuisanceRows:
@@ -72,36 +74,35 @@ class NuisanceRows:
             by_row(varied.weights[events], [nothing] * len(data)),
             by_row(columns, [none] * len(data)),
             columns.sum(axis=0),
+            float(varied.weights.sum()),
+            varied.monomials,
         )
 
-    def taken(
-        self, varied: VariedReference, draws: Sequence[Draw], *, expected: float, shape_only: bool
-    ) -> VariedTaken:
-        """What draws take, each with a fit of the nuisances of its own."""
-        rows = np.concatenate([d.data for d in draws])
-        ends = np.concatenate([[0], np.cumsum([len(d.data) for d in draws])])
-        sums = _Sums(rows, ends)
-        weight = float(varied.weights.sum())
-        removed = sums(self.mass)
-        scale = expected / (weight - removed)
-        number = sums(self.counts.astype(np.float64))
-        fits = OwnFits(
-            varied.monomials,
-            np.stack([np.zeros(len(varied.nu)) if d.auxiliary is None else d.auxiliary for d in draws]),
+    def fits(self, draws: Sequence[Draw], *, expected: float, shape_only: bool) -> OwnFits:
+        """The fits of the nuisances of some draws."""
+        sums = _Sums(draws)
+        return OwnFits(
+            self.monomials,
+            np.stack([d.auxiliary for d in draws if d.auxiliary is not None]),
             sums(self.slopes),
             sums(self.curvatures),
             self.total - sums(self.columns),
-            scale,
-            number,
+            expected / (self.weight - sums(self.mass)),
+            sums(self.counts.astype(np.float64)),
             shape_only,
         )
+
+    def taken(self, draws: Sequence[Draw], *, expected: float, shape_only: bool) -> VariedTaken:
+        """What draws take, each with a fit of the nuisances of its own."""
+        fits, sums = self.fits(draws, expected=expected, shape_only=shape_only), _Sums(draws)
+        rows, ends, removed, number = sums.rows, sums.ends, sums(self.mass), fits.number
         delta = fits.solve()
-        powers = varied.monomials(delta)
+        powers, scale = self.monomials(delta), fits.scale
         predicted = scale * np.einsum("bp,bp->b", fits.sums, powers)
         if shape_only:
             scale, predicted = scale * number / predicted, number
         # What is no longer reference is in the rows as it is at nu^, and is a random part of all.
-        powers[:, 1:] *= (1 - removed / weight)[:, None]
+        powers[:, 1:] *= (1 - removed / self.weight)[:, None]
         return VariedTaken(
             len(self.counts),
             rows,
@@ -129,22 +130,28 @@ class VariedTaken(Taken):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class VariedPool(ScorePool):
-    """A pool at nu^."""
+class ProfiledPool(ScorePool):
+    """Rows whose draws fit the nuisances, and the reference as a series in how far these are from nu^."""
 
-    varied: VariedReference
     rows: NuisanceRows
     totals: Array  # (r, powers): Phi
     expected: float  # N(0), at the central values
     shape_only: bool
-    pivot_events: NDArray[np.intp] | None
 
     def taken(self, draws: Sequence[Draw]) -> VariedTaken:  # noqa: D102
-        return self.rows.taken(self.varied, draws, expected=self.expected, shape_only=self.shape_only)
+        return self.rows.taken(draws, expected=self.expected, shape_only=self.shape_only)
 
     def _background(self, taken: Taken, part: slice) -> Array:
         assert isinstance(taken, VariedTaken)
         return np.asarray(self.totals @ (taken.powers[part] * taken.scale[part, None]).T)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VariedPool(ProfiledPool):
+    """A pool at nu^."""
+
+    varied: VariedReference
+    pivot_events: NDArray[np.intp] | None
 
     @cached_property
     def _pivots_accepted(self) -> NDArray[np.bool_]:
@@ -216,10 +223,11 @@ class VariedPool(ScorePool):
 class _Sums:
     """Sums of what rows have over the rows of each draw."""
 
-    def __init__(self, rows: NDArray[np.intp], ends: NDArray[np.intp]) -> None:
-        self._rows, self._ends = rows, ends
+    def __init__(self, draws: Sequence[Draw]) -> None:
+        self.rows: NDArray[np.intp] = np.concatenate([d.data for d in draws])
+        self.ends: NDArray[np.intp] = np.concatenate([[0], np.cumsum([len(d.data) for d in draws])])
 
     def __call__(self, values: Array) -> Array:
-        taken = values[self._rows]
+        taken = values[self.rows]
         summed = np.concatenate([np.zeros((1, *taken.shape[1:])), np.cumsum(taken, axis=0)])
-        return np.asarray(summed[self._ends[1:]] - summed[self._ends[:-1]])
+        return np.asarray(summed[self.ends[1:]] - summed[self.ends[:-1]])

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from lanner._util.files import arrays_as_bytes, arrays_from_bytes, read_bytes
-from lanner._util.machine import memory_budget
 from lanner._util.progress import begin, shown
-from lanner._util.warnings import collected_warnings
 from lanner.errors import FolderError, InputError
-from lanner.events import Sample, match_columns
-from lanner.inference.combination import number_of_map_toys
-from lanner.inference.kept import kept_ladder
-from lanner.inference.multiscale import Ladder, Recipe
+from lanner.events import Sample
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import AUTO
-from lanner.model.backend import arrays_on
-from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, executor_of
 from lanner.run.fingerprint import numbers_version, sample_digest
-from lanner.run.kept_widths import keep_widths, read_widths
+from lanner.run.kept_widths import keep_widths
 from lanner.run.manifest import FolderWriter, Manifest, read_together, written_together
-from lanner.run.prepare import check_constant, check_count, checked_data, least_data, prepare
-from lanner.run.result import SearchResult
-from lanner.run.sizes import check_sizes
+from lanner.run.prepare import prepare
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
+from lanner.run.varied_calibration import UncertainCalibration, calibrate_uncertain, read_uncertain
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike
+from lanner.uncertainties.declared import Uncertainty
 
-FORMAT = "lanner.calibration/7"
+FORMAT = "lanner.calibration/8"
 KIND = "calibration"
 _DESCRIPTION, _REFERENCE = "calibration.json", "reference.npz"
 CALIBRATION_TOYS = 3000  # of the score statistic, if nobody says
@@ -58,6 +50,9 @@ class Calibration:
         Where the calibration is kept.
     kept : tuple of str
         Digests of what is kept of each width, by which data are judged without the features of the reference.
+    uncertain : UncertainCalibration or None
+        The nuisance parameters of the uncertainties, and toys at a fixed design of them; `toys` are those at the
+        centre. None where the reference is taken as exact.
 
     Examples
     --------
@@ -74,6 +69,7 @@ class Calibration:
     toys: ToyRun
     folder: Path
     kept: tuple[str, ...] = ()
+    uncertain: UncertainCalibration | None = None
 
     def __len__(self) -> int:
         return int(self.toys.statistics.shape[1])
@@ -96,6 +92,7 @@ def calibrate(
     expected: float,
     output: PathLike,
     toys: int | str = AUTO,
+    uncertainties: Sequence[Uncertainty] = (),
     memory: float | str | None = None,
     executor: Executor | str = "local",
     device: str = "cpu",
@@ -116,6 +113,9 @@ def calibrate(
         The folder of the calibration.
     toys : int or "auto", default "auto"
         How many null toys. "auto" makes 3000 of the score statistic, and 300 of fits, which are costly.
+    uncertainties : sequence of Normalisation, Weights, Shifted or Process, optional
+        Systematic uncertainties of the reference; see `search`. So many toys are then made at each point of a fixed
+        design of nuisance parameters: the centre, and 1 and 2 up and down of each that shapes the reference.
     memory : float or str, optional
         Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
     executor : {"local", "dask"} or Dask, default "local"
@@ -157,8 +157,17 @@ def calibrate(
         number = checked("toys", toys)
         if number == AUTO:
             number = CALIBRATION_TOYS if job.plans[0].statistic == "score" else job.toys
+        digest = sample_digest(sample)
+        if uncertainties:
+            with written_together(folder, KIND) as files:
+                doing = executor_of(executor)
+                uncertain = calibrate_uncertain(
+                    job, uncertainties, number, executor=doing, folder=folder, digest=digest, files=files, progress=told
+                )
+                if uncertain is not None:
+                    _write(files, job.plans, sample, number, [], uncertain)
+                    return Calibration(job.plans, sample, uncertain.points[0].toys, folder, (), uncertain)
         with executor_of(executor).start(job.recipe, memory=job.memory, progress=told) as workers:
-            digest = sample_digest(sample)
             made = run_toys(workers, number, folder=folder / "toys", events_digest=digest, progress=told)
             begin(told, "keeping what judges data")
             with written_together(folder, KIND) as files:
@@ -167,7 +176,14 @@ def calibrate(
     return Calibration(job.plans, sample, made, folder, tuple(kept))
 
 
-def _write(files: FolderWriter, plans: tuple[Plan, ...], sample: Sample, toys: int, kept: list[str]) -> None:
+def _write(
+    files: FolderWriter,
+    plans: tuple[Plan, ...],
+    sample: Sample,
+    toys: int,
+    kept: list[str],
+    uncertain: UncertainCalibration | None = None,
+) -> None:
     """Write the reference, and what the calibration is."""
     arrays = {"features": sample.features} | ({} if sample.weights is None else {"weights": sample.weights})
     files.write(_REFERENCE, arrays_as_bytes(arrays))
@@ -179,6 +195,7 @@ def _write(files: FolderWriter, plans: tuple[Plan, ...], sample: Sample, toys: i
         "reference": sample_digest(sample),
         "toys": toys,
         "kept": kept,
+        "uncertainties": None if uncertain is None else uncertain.description(),
     }
     files.write(_DESCRIPTION, json.dumps(description, indent=1))
 
@@ -249,76 +266,10 @@ def _read(folder: Path) -> Calibration:
         ) from error
     if sample_digest(reference) != found["reference"]:
         raise FolderError(f"{folder / _REFERENCE} is not the reference that the toys were drawn from")
+    if found["uncertainties"] is not None:
+        uncertain = read_uncertain(
+            manifest, found["uncertainties"], plans, folder, found["reference"], int(found["toys"])
+        )
+        return Calibration(plans, reference, uncertain.points[0].toys, folder, (), uncertain)
     store = open_store(folder / "toys", plans, found["reference"])
     return Calibration(plans, reference, read_toys(store, int(found["toys"])), folder, tuple(found["kept"]))
-
-
-@spelled_out
-def apply(
-    calibration: Calibration | PathLike,
-    data: Any,
-    *,
-    expected: float | None = None,
-    memory: float | str | None = None,
-    device: str = "cpu",
-) -> SearchResult:
-    """Test data against a calibration: one fit, no toy.
-
-    Parameters
-    ----------
-    calibration : Calibration or path_like
-        What `calibrate` made, or its folder.
-    data : array_like, mapping, data frame or Sample
-        The measured events, with the columns of the reference.
-    expected : float, optional
-        Checked against the number that the calibration was made for.
-    memory : float or str, optional
-        Memory budget in bytes, or a text such as "4 GB". Default: half of what is free.
-    device : str, default "cpu"
-        Where features are kept and multiplied; see `search`.
-
-    Returns
-    -------
-    SearchResult
-        The result of a search with the same toys.
-
-    Raises
-    ------
-    InputError
-        If the calibration was made for other data or for another expectation.
-
-    Examples
-    --------
-    >>> import lanner, numpy as np, tempfile
-    >>> rng = np.random.default_rng(1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = lanner.calibrate(rng.exponential(size=(4000, 1)), expected=200, output=folder, toys=90)
-    ...     result = lanner.apply(folder, rng.exponential(size=(200, 1)))
-    >>> len(result.null)
-    60
-    """
-    start = time.perf_counter()
-    with collected_warnings() as said:
-        if not isinstance(calibration, Calibration):
-            calibration = load_calibration(calibration)
-        plan = calibration.plan
-        if expected is not None and expected != plan.expected:
-            raise InputError(
-                f"expected={expected:g}, but the calibration was made for {plan.expected:g}; calibrate again"
-            )
-        number = None if plan.fixed is not None else plan.expected
-        data = match_columns(calibration.reference, checked_data(data, least_data(plan.statistic, number), number))
-        check_constant(calibration.reference, data)
-        check_sizes(plan, calibration.reference, data)
-        check_count(plan, len(data))
-        evaluation = Evaluation(_judge(calibration, data, memory_budget(memory), device), plan.combination)
-        result = evaluation.result(calibration.toys, number_of_map_toys(len(calibration)))
-    return replace(result, warnings=tuple(said), seconds=time.perf_counter() - start)
-
-
-def _judge(calibration: Calibration, data: Sample, memory: int, device: str) -> Ladder:
-    """What judges the data: from what was kept, or, of fits and of weighted references, from the reference again."""
-    if not calibration.kept:
-        return Recipe(calibration.plans, calibration.reference, data, device=device).prepare(memory)
-    widths = read_widths(calibration.folder, calibration.kept, arrays_on(device))
-    return kept_ladder(widths, calibration.plans, calibration.reference, data, memory=memory)

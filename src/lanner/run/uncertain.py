@@ -14,6 +14,7 @@ from lanner.events.spread import SpreadSample
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import MIN_RATIO, Plan
 from lanner.inference.varied_experiment import VariedPlan
+from lanner.typing import Array
 from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncertainty, Weights
 from lanner.uncertainties.effects import KnownRatio
 from lanner.uncertainties.learn import Learned, learn
@@ -69,9 +70,14 @@ def nuisances_of(found: VariedPlan | None, uncertainties: Sequence[Uncertainty] 
     """What was found of each, and how it was given."""
     if found is None:
         return ()
-    fit, kinds = found.profile, {one.name: _KINDS[type(one)] for one in uncertainties}
-    parts = zip(found.nuisances.names, fit.nu, fit.errors, strict=True)
-    return tuple(Nuisance(name, float(nu), float(error), kinds.get(name, "")) for name, nu, error in parts)
+    kinds = {one.name: _KINDS[type(one)] for one in uncertainties}
+    plain = nuisances_at(found.nuisances.names, found.profile.nu, found.profile.errors)
+    return tuple(replace(one, kind=kinds.get(one.name, "")) for one in plain)
+
+
+def nuisances_at(names: Sequence[str], nu: Array, errors: Array) -> tuple[Nuisance, ...]:
+    """Values and errors by name."""
+    return tuple(Nuisance(n, float(x), float(e)) for n, x, e in zip(names, nu, errors, strict=True))
 
 
 def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Recipe:

@@ -166,23 +166,32 @@ class OwnFits:
     def solve(self) -> Array:
         """delta = nu - nu^ of each, (B, K), by Newton's method."""
         delta = np.zeros_like(self.auxiliary)
-        own = np.arange(delta.shape[1])
         for _ in range(_STEPS):
-            first = self.monomials.slopes(delta, self.sums)
-            curvature = self.monomials.curvatures(delta, self.sums)
-            if self.shape_only:
-                total = np.einsum("bp,bp->b", self.sums, self.monomials(delta))[:, None]
-                mean = first / total
-                first = self.number[:, None] * mean
-                curvature = self.number[:, None, None] * (
-                    curvature / total[:, :, None] - np.einsum("bk,bl->bkl", mean, mean)
-                )
-            else:
-                first, curvature = self.scale[:, None] * first, self.scale[:, None, None] * curvature
-            gradient = self.slopes + self.curvatures * delta - first - (delta - self.auxiliary)
-            curvature[:, own, own] += 1 - self.curvatures
+            gradient, curvature = self._slope_and_curvature(delta)
             step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
             delta = delta + step
             if float(np.einsum("bk,bk->b", gradient, step).max(initial=0.0)) < _GOAL:
                 break
         return delta
+
+    def errors(self, delta: Array) -> Array:
+        """What is left of each uncertainty, (B, K), from the curvature of log L."""
+        covariance = np.linalg.inv(self._slope_and_curvature(delta)[1])
+        return np.asarray(np.sqrt(np.maximum(np.einsum("bkk->bk", covariance), 0.0)))
+
+    def _slope_and_curvature(self, delta: Array) -> tuple[Array, Array]:
+        """Of log L, (B, K), and of minus it, (B, K, K)."""
+        first = self.monomials.slopes(delta, self.sums)
+        curvature = self.monomials.curvatures(delta, self.sums)
+        if self.shape_only:
+            total = np.einsum("bp,bp->b", self.sums, self.monomials(delta))[:, None]
+            mean = first / total
+            first = self.number[:, None] * mean
+            curvature = self.number[:, None, None] * (
+                curvature / total[:, :, None] - np.einsum("bk,bl->bkl", mean, mean)
+            )
+        else:
+            first, curvature = self.scale[:, None] * first, self.scale[:, None, None] * curvature
+        own = np.arange(delta.shape[1])
+        curvature[:, own, own] += 1 - self.curvatures
+        return self.slopes + self.curvatures * delta - first - (delta - self.auxiliary), curvature
