@@ -14,6 +14,7 @@ from lanner.inference.varied_pool import VariedPool
 from lanner.model.backend import arrays_on
 from lanner.settings import FitSettings
 from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Nuisances
+from lanner.uncertainties.profile import Profile
 
 SIZE, N = 0.1, 400.0
 RNG = np.random.default_rng(1)
@@ -90,3 +91,22 @@ def test_another_library_of_arrays_gives_the_same() -> None:
     )
     for one, other in zip(here.fit_toys(range(10)), there.fit_toys(range(10)), strict=True):
         np.testing.assert_allclose(one.statistic, other.statistic, rtol=1e-6, atol=1e-6)
+
+
+def test_toys_may_take_single_events_of_a_signal() -> None:
+    plans = plan_scales(REFERENCE, None, expected=N, settings=FitSettings(seed=4, precision="double"))
+    none = np.zeros(2)
+    varied = VariedPlan(BOTH, Profile(none, np.eye(2), 0.0, N), none)
+    one_by_one = Recipe(plans, REFERENCE, DATA, varied=varied, as_one=False).prepare(2 * 10**9)
+    as_one = Recipe(plans, REFERENCE, DATA, varied=varied).prepare(2 * 10**9)
+    scheme = one_by_one.first.scheme
+    assert isinstance(scheme, VariedScheme)
+    assert len(scheme.data_rows) == len(DATA)
+    every = replace(as_one.first.scheme.data(0), rows=len(scheme.bunches), data=scheme.data_rows, sizes=scheme.counts)
+    for one, other in zip(one_by_one.fit([every]), as_one.fit_data(1), strict=True):
+        np.testing.assert_allclose(one.statistic, other.statistic, rtol=1e-6, atol=1e-6)
+    toy = scheme.with_signal(3, 20.0, alone=False)
+    assert toy.auxiliary is not None
+    signal = toy.data[toy.data >= scheme.bunches.drawn]
+    assert 5 < len(signal) < 45
+    assert toy.data_size - len(signal) == scheme.toy(10**9 * 20_001 + 3).data_size

@@ -95,7 +95,7 @@ class Ladder:
             data_sets = [] if data is None else [data]
             at_nu = varied.reference(plans[0], reference)
             known = np.repeat(varied.auxiliary[None], len(data_sets), axis=0)
-            of_varied, rows = varied_scheme(plans[0], reference, data_sets, at_nu, known)
+            of_varied, rows = varied_scheme(plans[0], reference, data_sets, at_nu, known, as_one=as_one)
         elif plans[0].statistic == "score":
             scheme = scheme_of(plans[0], reference, data, as_one=as_one)
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))

@@ -143,12 +143,19 @@ class VariedScheme(ReferenceScheme):
 
 
 def varied_scheme(
-    plan: Plan, reference: Sample, data: Sequence[Sample], varied: VariedReference, auxiliary: Array
+    plan: Plan,
+    reference: Sample,
+    data: Sequence[Sample],
+    varied: VariedReference,
+    auxiliary: Array,
+    *,
+    as_one: bool = True,
 ) -> tuple[VariedScheme, NuisanceRows]:
     """How toys at nu^ are drawn, and what their own fits of the nuisances need of each row.
 
-    Any number of data sets, each with its auxiliary measurement, (data sets, K), can be judged there. Where centres are
-    barred from toys, they are so here.
+    Any number of data sets, each with its auxiliary measurement, (data sets, K), can be judged there; or, not
+    `as_one`, toys take some of the events beside the reference, a signal's. Where centres are barred from toys, they
+    are so here.
     """
     n = len(reference)
     events = rng_of(plan.seed, Stream.BUNCHES).permutation(n)
@@ -156,7 +163,8 @@ def varied_scheme(
     bunches = Bunches.dealt(events[~heavy], plan.bunch).with_singles(events[heavy])
     first_heavy = bunches.drawn - int(np.count_nonzero(heavy))
     ends = n + np.cumsum([0, *(len(one) for one in data)])
-    bunches = bunches.with_rows([np.arange(a, b) for a, b in pairwise(ends)], inside=False)
+    beside = [np.arange(a, b) for a, b in pairwise(ends)] if as_one else list(np.arange(n, ends[-1])[:, None])
+    bunches = bunches.with_rows(beside, inside=False)
     rows = NuisanceRows.of(bunches, varied, [varied.nuisances.of(one.features) for one in data])
     splits, held_out = None, np.empty(0, dtype=np.intp)
     if plan.centers_barred:

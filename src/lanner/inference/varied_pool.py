@@ -57,22 +57,28 @@ class NuisanceRows:
 
     @classmethod
     def of(cls, bunches: Bunches, varied: VariedReference, data: Sequence[Effects]) -> NuisanceRows:
-        """Of the bunches, whose last rows are data sets."""
+        """Of the bunches, whose last rows are data sets, or single events of these."""
         events, starts = bunches.events[: bunches.total], bunches.starts[: bunches.drawn]
+        beside, own_starts = len(bunches) - bunches.drawn, bunches.starts[bunches.drawn : -1] - bunches.total
         of_data = [effects.at(varied.nu) for effects in data]
 
-        def by_row(values: Array, last: Sequence[Array]) -> Array:
-            return np.concatenate([np.add.reduceat(values, starts, axis=0), *(one[None] for one in last)])
+        def by_row(values: Array, last: Array) -> Array:
+            return np.concatenate([np.add.reduceat(values, starts, axis=0), last])
+
+        def of_those(part: int) -> Array:
+            if not beside:
+                return np.zeros((0, len(varied.nu)))
+            return np.asarray(np.add.reduceat(np.concatenate([one[part] for one in of_data]), own_starts, axis=0))
 
         accepted = varied.accepted[events]  # heavy events are, all of them
         columns = varied.columns(events)
-        none, nothing = np.zeros(columns.shape[1]), np.array(0.0)
+        numbers = bunches.sizes[bunches.drawn :].astype(np.float64)
         return cls(
-            by_row(accepted.astype(np.float64), [np.array(float(one.events)) for one in data]).astype(np.intp),
-            by_row(varied.slopes[events] * accepted[:, None], [d.sum(axis=0) for _, d, _ in of_data]),
-            by_row(varied.curvatures[events] * accepted[:, None], [e.sum(axis=0) for _, _, e in of_data]),
-            by_row(varied.weights[events], [nothing] * len(data)),
-            by_row(columns, [none] * len(data)),
+            by_row(accepted.astype(np.float64), numbers).astype(np.intp),
+            by_row(varied.slopes[events] * accepted[:, None], of_those(1)),
+            by_row(varied.curvatures[events] * accepted[:, None], of_those(2)),
+            by_row(varied.weights[events], np.zeros(beside)),
+            by_row(columns, np.zeros((beside, columns.shape[1]))),
             columns.sum(axis=0),
             float(varied.weights.sum()),
             varied.monomials,

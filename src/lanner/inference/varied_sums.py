@@ -110,8 +110,9 @@ def summed_at_nu(
         as_if_none[pivots] = basis.residuals_of_pivots(columns)
     totals, null, done = np.zeros((basis.rank, len(varied.monomials.exponents))), np.zeros(3), 0
 
-    for first, last, size in equal_rows(bunches):
-        if first >= bunches.drawn:
+    for first, end, size in equal_rows(bunches):
+        last = min(end, bunches.drawn)
+        if first >= last:
             break
 
         def block(rows: slice, first: int = first, size: int = size) -> tuple[Values, Values]:
@@ -134,10 +135,16 @@ def summed_at_nu(
         if told is not None:
             told(0.8 * done / bunches.total)
     of_data = np.empty(0)
-    for row in range(bunches.drawn, len(bunches)):
-        which = bunches.events_of([row])
-        total, of_data = summed(source.events, whitened, which, columns)
-        phi[row], by_row[row] = total, of_data.sum()
+    if int(bunches.starts[-1]) - bunches.total == len(bunches) - bunches.drawn:  # single events, maybe many
+        for rows in blocks(len(bunches) - bunches.drawn, ROWS):
+            part = slice(bunches.drawn + rows.start, bunches.drawn + rows.stop)
+            k = whitened.columns(source.events[bunches.events[bunches.starts[part.start] : bunches.starts[part.stop]]])
+            phi[part], by_row[part] = arrays.get(whitened.phi(k)), whitened.residuals(k, columns)
+        of_data = by_row[bunches.drawn :].copy()
+    else:
+        for row in range(bunches.drawn, len(bunches)):
+            total, of_data = summed(source.events, whitened, bunches.events_of([row]), columns)
+            phi[row], by_row[row] = total, of_data.sum()
     number = float(len(v))
     sums_of_null = ResidualSums(number, *(float(x) * number / float(v.sum()) for x in null))
     totals = arrays.get(source.phi(arrays.put(totals.T)).T)
