@@ -21,7 +21,7 @@ from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, Local, executor_of
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
-from lanner.run.prepare import prepare
+from lanner.run.prepare import check_count, prepare
 from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyMaker
 from lanner.run.uncertain import digest_of, nuisances_of, with_uncertainties
@@ -138,6 +138,8 @@ def search(
         if uncertainties:
             begin(told, "learning the uncertainties")
             recipe = with_uncertainties(recipe, uncertainties, memory=job.memory)
+            if recipe.varied is None and recipe.data is not None:  # none of them does anything
+                check_count(recipe.plans[0], len(recipe.data))
         # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
         relabelled = recipe.data if job.plans[0].null == "permutation" or recipe.varied is not None else None
         events = [recipe.reference.features, recipe.reference.weights]

@@ -16,6 +16,7 @@ from lanner.inference.plan import MIN_RATIO, Plan
 from lanner.inference.varied_experiment import VariedPlan
 from lanner.uncertainties.declared import Normalisation, Uncertainty
 from lanner.uncertainties.learn import learn
+from lanner.uncertainties.matching import match_uncertainties
 from lanner.uncertainties.profile import Profile
 
 
@@ -58,13 +59,16 @@ def nuisances_of(found: VariedPlan | None) -> tuple[Nuisance, ...]:
 def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Recipe:
     """The recipe of a search whose reference has uncertainties: learned, and fitted to its data."""
     plan = recipe.plans[0]
-    check_usable(plan)
     if isinstance(recipe.reference, SpreadSample):
         raise InputError(
             "uncertainties are learned from a reference in memory: read it with read_sample, or without --spread"
         )
+    left = match_uncertainties(usable(uncertainties, plan), recipe.reference)
+    if not left:
+        return recipe
+    check_usable(plan)
     learned = learn(
-        usable(uncertainties, plan),
+        left,
         recipe.reference,
         expected=plan.expected,
         scaling=plan.units,
@@ -72,8 +76,6 @@ def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, 
         memory=memory,
     )
     nuisances = learned.nuisances
-    if not len(nuisances):
-        return recipe
     assert recipe.data is not None
     varied = VariedPlan.of(nuisances, plan, recipe.reference, recipe.data)
     _check_ratio(plan, recipe, varied)
