@@ -11,6 +11,8 @@ import click
 
 from lanner._util.progress import begin, shown
 from lanner.cli.comparing import compare
+from lanner.cli.dry_running import tell_dry_run
+from lanner.cli.exposing import exposure
 from lanner.cli.options import (
     FIT,
     SAMPLES,
@@ -27,7 +29,6 @@ from lanner.cli.options import (
 from lanner.cli.paper import example, generate, reproduce, run_suite
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import refuse_uncertainties, uncertainty_flags
-from lanner.settings import RunSettings
 
 
 class _InOrder(click.Group):
@@ -81,16 +82,6 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             written = write_config(Path(config.output) / "config.yaml", settings)
             figure = write_tuning(tuning, Path(config.output) / "tuning.svg")
             click.echo(f"settings in {written}, curves in {figure}", err=as_json)
-
-
-def tell_dry_run(config: RunSettings, purpose: str, *, as_json: bool, quiet: bool) -> None:
-    """Print what a command would do."""
-    with shown(not quiet) as told:
-        from lanner.cli.jobs import dry_run
-
-        begin(told, "reading the samples")
-        found = dry_run(config, purpose, told)
-    click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
 
 
 @main.command()
@@ -339,5 +330,6 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
         click.echo(text if as_json else str(found))
 
 
+main.add_command(exposure)
 main.add_command(compare)
 main.add_command(reproduce)
