@@ -78,13 +78,14 @@ class VariedToys:
     base: float  # N(0) c
     mean: float  # N(0) E[r - c]
     chances: Array  # of each event beside the reference in the pool, to be drawn as one of these
-    _wider: dict[int, ReferenceScheme] = field(default_factory=dict, repr=False)
+    _wider: dict[int, ReferenceScheme] = field(default_factory=dict, repr=False)  # by the scheme they are made of
 
     def __call__(self, scheme: ReferenceScheme, i: int) -> Draw:
         """What toy i takes from the pool."""
-        wider = self._wider.setdefault(id(scheme), with_room_for(scheme, self.base))
+        if id(scheme) not in self._wider:
+            self._wider[id(scheme)] = with_room_for(scheme, self.base)
         # These toys lie far beyond any number of null toys, so that the two never share one.
-        toy = wider.toy(10**9 * (1 + self.stream) + i)
+        toy = self._wider[id(scheme)].toy(10**9 * (1 + self.stream) + i)
         if self.mean == 0:
             return toy
         rng = rng_of(scheme.seed, Stream.POWER, self.stream, i)
