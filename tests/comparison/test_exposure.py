@@ -10,6 +10,7 @@ from scipy import stats
 import lanner
 from lanner.comparison.exposure import Claims
 from lanner.errors import InputError, UncertaintyWarning
+from lanner.uncertainties.declared import Uncertainty
 
 RNG = np.random.default_rng(1)
 R = RNG.exponential(size=(60_000, 1))
@@ -55,7 +56,7 @@ def test_weighted_references_and_learned_variations_are_drawn_from_as_well() -> 
     reference = lanner.Sample.of(R, weights=w)
     up = w * (1 + 0.4 * np.tanh(R[:, 0] - 0.5))
     how = HOW | {"expected": 1000, "experiments": 40, "toys": 300}
-    known = [lanner.Weights("tail", up=up), lanner.Normalisation("none", 1e-6)]
+    known: list[Uncertainty] = [lanner.Weights("tail", up=up), lanner.Normalisation("none", 1e-6)]
     found = lanner.exposure(reference, uncertainties=known, **how)
     assert found.rows[0].growth == pytest.approx(up.sum() / w.sum(), rel=0.01)
     assert found.rows[0].claims(3).fraction > 0.9

@@ -7,6 +7,7 @@ import pytest
 
 import lanner
 from lanner.errors import CountWarning, InputError, NullWarning, UncertaintyWarning
+from lanner.uncertainties.declared import Uncertainty
 
 RNG = np.random.default_rng(1)
 REFERENCE = RNG.exponential(size=(40_000, 1))
@@ -123,7 +124,7 @@ def test_what_was_found_of_them_is_kept(tmp_path: Any) -> None:
 
 
 def test_what_does_nothing_gives_the_very_same_result() -> None:
-    nothing = [
+    nothing: list[Uncertainty] = [
         lanner.Normalisation("lumi", 0),
         lanner.Weights("pdf", up=np.ones(40_000), down=np.ones(40_000)),
         lanner.Shifted("jes", up=REFERENCE, down=REFERENCE),

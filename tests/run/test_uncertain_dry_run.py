@@ -5,6 +5,7 @@ import pytest
 
 import lanner
 from lanner.errors import InputError, UncertaintyWarning
+from lanner.uncertainties.declared import Uncertainty
 
 RNG = np.random.default_rng(1)
 R, D = RNG.exponential(size=(8000, 1)), RNG.exponential(size=(205, 1))
@@ -12,11 +13,11 @@ HALF = np.arange(8000) < 4000
 
 
 def test_each_is_described_and_costs_what_it_has_to_learn() -> None:
-    known = [
+    known: list[Uncertainty] = [
         lanner.Normalisation("lumi", 0.03),
         lanner.KnownRatio("scale", lambda x, nu: 0.01 * nu * x[:, 0]),
     ]
-    learned = [
+    learned: list[Uncertainty] = [
         lanner.Weights("pdf", up=np.full(8000, 1.05)),
         lanner.Shifted("jes", up=R * 1.01, down=R[:7000] * 0.99, down_yield=0.98),
         lanner.Process("tt", 0.06, label=HALF),
