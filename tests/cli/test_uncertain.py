@@ -167,6 +167,10 @@ def test_rows_without_a_varied_weight_are_dropped_with_all_that_belongs_to_them(
     # The weights with holes are the nominal ones where there are any: nothing is left of this uncertainty.
     assert [one["name"] for one in found["nuisances"]] == ["pdf"]
     assert any("had missing values and were dropped" in text for text in found["warnings"])
+    holes = ("--features", "x,hole", "--drop-nan", "--dry-run", "--shifted", f"jes={files / 'up.parquet'}")
+    data = ("--data", files / "reference.parquet")
+    said = run("search", *inputs(files), *data, *holes).stderr
+    assert "rows of the sample up of 'jes' had missing values and were dropped" in said
     assert any("'half' has variations that are the reference itself: it is left out" in x for x in found["warnings"])
 
 

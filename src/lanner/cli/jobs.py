@@ -11,7 +11,7 @@ from typing import Any
 
 from lanner.cli.config import load_config, write_config
 from lanner.cli.uncertain import uncertainties_of, varied_columns
-from lanner.errors import InputError, StoreWarning
+from lanner.errors import InputError, StoreWarning, UncertaintyWarning
 from lanner.events.io import Events, read_sample
 from lanner.events.planning import PLANNING_EVENTS
 from lanner.events.spread import read_by, spread
@@ -101,7 +101,7 @@ def read_uncertainties(config: RunSettings, reference: Events) -> list[Uncertain
     """The uncertainties of a run; varied samples are read as the reference is, so their cuts follow the variation."""
 
     def read(files: tuple[str, ...], label: str) -> Events:
-        return read_sample(
+        events = read_sample(
             list(files),
             features=_listed(config.features) or list(reference.sample.names),
             weight=config.weight,
@@ -110,6 +110,10 @@ def read_uncertainties(config: RunSettings, reference: Events) -> list[Uncertain
             label=label,
             memory=config.memory,
         )
+        if events.dropped:
+            words = f"{events.dropped} rows of the {label} had missing values and were dropped"
+            warnings.warn(words, UncertaintyWarning, stacklevel=2)
+        return events
 
     return uncertainties_of(config, reference, read)
 
