@@ -22,7 +22,7 @@ PAGE = Path(__file__).with_name("api.md")
 GROUPS = {
     "Read": ("read_sample", "spread", "Spread", "Sample", "Scaling", "write_example"),
     "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
-    "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio"),
+    "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio", "exposure", "Exposure"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
     "Look": ("characterise", "write_report"),
     "One fit": ("fit_ratio", "LearnedRatio", "LogRatioClassifier", "analytic_null", "WeightedChi2"),
@@ -37,6 +37,7 @@ PAGES = {  # pages that say more
     "characterise": "commands/inspect.md",
     "compare": "commands/compare.md",
     "Dask": "clusters.md",
+    "exposure": "commands/exposure.md",
     "fit_ratio": "engine.md",
     "dry_run": "commands/search.md",
     "power": "commands/power.md",

@@ -2,6 +2,7 @@
 
 from . import errors
 from .comparison.compare import compare
+from .comparison.exposure import Exposure, exposure
 from .comparison.power import Power, power
 from .comparison.table import Comparison
 from .comparison.tests.classifier import classifier_test
@@ -35,6 +36,7 @@ __all__ = [
     "Comparison",
     "Dask",
     "DryRun",
+    "Exposure",
     "KnownRatio",
     "LearnedRatio",
     "LogRatioClassifier",
@@ -57,6 +59,7 @@ __all__ = [
     "compare_suite",
     "dry_run",
     "errors",
+    "exposure",
     "fit_ratio",
     "load_calibration",
     "load_result",

@@ -88,6 +88,8 @@ def test_a_file_takes_every_setting(tmp_path: Path, name: str) -> None:
         value = "0.1"
     elif name == "reference_size":
         value = "2"
+    elif name == "uncertainties":
+        value = "{lumi: {normalisation: 0.03}}"
     assert set(load_config(write(tmp_path, "c.yaml", f"{name.replace('_', '-')}: {value}\n"))) == {name}
 
 
@@ -116,3 +118,65 @@ def test_a_pipe_is_no_configuration(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "c.yaml")
     with pytest.raises(InputError, match="is a pipe, not a file"):
         load_config(tmp_path / "c.yaml")
+
+
+UNCERTAIN = "seed: 1\nuncertainties:\n  lumi: {normalisation: 0.03}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.yaml", "uncertainties: 5\n", r"a\.yaml:1: uncertainties: 5: give a name for each"),
+        ("a.yaml", f"{UNCERTAIN}  pdf: 0.1\n", r"a\.yaml:4: 'pdf' is 0\.1: give one of normalisation"),
+        ("a.yaml", f"{UNCERTAIN}  pdf: {{up: w}}\n", r"a\.yaml:4: 'pdf' has the key 'up', which no uncertainty has"),
+        ("a.yaml", f"{UNCERTAIN}  pdf: {{}}\n", r"a\.yaml:4: 'pdf' is nothing yet"),
+        (
+            "a.yaml",
+            f"{UNCERTAIN}  pdf:\n    weights_down: w\n",
+            r"a\.yaml:4: 'pdf' has 'weights_down' alone: give weights",
+        ),
+        ("a.yaml", f"{UNCERTAIN}  tt: {{process: 0.1}}\n", r"a\.yaml:4: 'tt' lacks its label"),
+        ("a.yaml", f"{UNCERTAIN}  tt: {{process: 3, label: x}}\n", r"a\.yaml:4: process of 'tt'=3: give a number"),
+        ("a.yaml", f"{UNCERTAIN}  jes: {{shifted: []}}\n", r"a\.yaml:4: shifted of 'jes'=\[\]: give the sample up"),
+        ("a.yaml", f"{UNCERTAIN}  jes: {{shifted: [[]]}}\n", r"a\.yaml:4: shifted of 'jes'=\[\[\]\]: give files"),
+        (
+            "a.yaml",
+            f"{UNCERTAIN}  jes: {{shifted: u, shifted_yield: [1, 1]}}\n",
+            r"a\.yaml:4: 'jes' has 1 samples and 2",
+        ),
+        (
+            "a.yaml",
+            f"{UNCERTAIN}  jes: {{shifted: u, shifted_yield: 9}}\n",
+            r"a\.yaml:4: shifted_yield of 'jes'=.*0\.5",
+        ),
+        ("a.yaml", f"{UNCERTAIN}  a: {{normalisation: 0.1, process: 0.1, label: x}}\n", r"a\.yaml:4: 'a' is .* in one"),
+        ("a.yaml", f"{UNCERTAIN}  lumi: {{normalisation: 0.1}}\n", r"a\.yaml:4 .*'lumi' stands in line 3 already"),
+        ("a.yaml", f"{UNCERTAIN}  no: {{normalisation: 0.1}}\n", r"a\.yaml:2: an uncertainty has the name False"),
+        (
+            "a.yaml",
+            f"{UNCERTAIN}  '2': {{normalisation: 0.1}}\n  2: {{normalisation: 0.1}}\n",
+            r":5 .*'2' stands in line 4",
+        ),
+        ("a.toml", "[uncertainties.lumi]\nnormalisation = 2\n", r"a\.toml:1: normalisation of 'lumi'=2: give a number"),
+        ("a.toml", "[uncertainties]\nlumi = {normalisation = 2}\n", r"a\.toml:2: normalisation of 'lumi'=2: give"),
+        ("a.yaml", "normalisation: 0.1\n", r"a\.yaml:1: 'normalisation' is not a setting"),
+    ],
+)
+def test_errors_of_uncertainties_point_at_the_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as said:
+        load_config(write(tmp_path, name, text))
+    assert "\n" not in str(said.value)
+
+
+def test_uncertainties_are_read_as_they_were_written(tmp_path: Path) -> None:
+    settings = {
+        "uncertainties": {
+            "lumi": {"normalisation": 0.03},
+            "pdf": {"weights_up": "w * up", "weights_down": "w_down"},
+            "jes": {"shifted": ["up.root:t", ["a.root", "b.root"]], "shifted_yield": [1.0, 0.9]},
+            "tt": {"process": 0.06, "label": "process == 3"},
+        }
+    }
+    config = RunSettings.of(load_config(write_config(tmp_path / "c.yaml", settings)))
+    assert config.to_dict() == settings
+    assert config.uncertainties[2].shifted == (("up.root:t",), ("a.root", "b.root"))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import lanner
-from lanner.errors import InputError, NullWarning
+from lanner.errors import CountWarning, InputError, NullWarning, UncertaintyWarning
+from lanner.uncertainties.declared import Uncertainty
 
 RNG = np.random.default_rng(1)
 REFERENCE = RNG.exponential(size=(40_000, 1))
@@ -120,3 +121,20 @@ def test_what_was_found_of_them_is_kept(tmp_path: Any) -> None:
     found.save(tmp_path)
     assert lanner.load_result(tmp_path).nuisances == found.nuisances
     assert found.to_dict()["nuisances"][0]["name"] == "scale"
+
+
+def test_what_does_nothing_gives_the_very_same_result() -> None:
+    nothing: list[Uncertainty] = [
+        lanner.Normalisation("lumi", 0),
+        lanner.Weights("pdf", up=np.ones(40_000), down=np.ones(40_000)),
+        lanner.Shifted("jes", up=REFERENCE, down=REFERENCE),
+    ]
+    plain = lanner.search(REFERENCE, data_at(0.0, 0.0), **HOW)
+    with pytest.warns(UncertaintyWarning, match="it is left out"):
+        found = lanner.search(REFERENCE, data_at(0.0, 0.0), uncertainties=nothing, **HOW)
+    assert (found.statistic, found.p_value, found.nuisances) == (plain.statistic, plain.p_value, ())
+    np.testing.assert_array_equal(found.null.statistics, plain.null.statistics)
+    # Also where a reference with uncertainties could not be tested at all, and what is said of a wrong number is said.
+    how = HOW | {"null": "permutation", "expected": 200}
+    with pytest.warns(CountWarning), pytest.warns(UncertaintyWarning, match="it is left out"):
+        lanner.search(REFERENCE, data_at(0.0, 0.0), uncertainties=nothing[:1], **how)

@@ -11,6 +11,8 @@ import click
 
 from lanner._util.progress import begin, shown
 from lanner.cli.comparing import compare
+from lanner.cli.dry_running import tell_dry_run
+from lanner.cli.exposing import exposure
 from lanner.cli.options import (
     FIT,
     SAMPLES,
@@ -26,7 +28,7 @@ from lanner.cli.options import (
 )
 from lanner.cli.paper import example, generate, reproduce, run_suite
 from lanner.cli.terminal import plain_errors
-from lanner.settings import RunSettings
+from lanner.cli.uncertain import refuse_uncertainties, uncertainty_flags
 
 
 class _InOrder(click.Group):
@@ -82,16 +84,6 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             click.echo(f"settings in {written}, curves in {figure}", err=as_json)
 
 
-def tell_dry_run(config: RunSettings, purpose: str, *, as_json: bool, quiet: bool) -> None:
-    """Print what a command would do."""
-    with shown(not quiet) as told:
-        from lanner.cli.jobs import dry_run
-
-        begin(told, "reading the samples")
-        found = dry_run(config, purpose, told)
-    click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
-
-
 @main.command()
 @flags("reference", "expected", *SAMPLES, *FIT, "toys", *WORKERS, "output", output="Where to keep the calibration.")
 @dry_run_flag
@@ -100,6 +92,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
     """Make and keep the null toys of a reference, to apply to data later."""
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "expected", *(() if dry_run else ("output",))))
+        refuse_uncertainties(config, "calibrate")
         if dry_run:
             tell_dry_run(config, "calibrate", as_json=as_json, quiet=quiet)
             return
@@ -138,6 +131,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
 
 @main.command()
 @flags("reference", "data", "expected", *SAMPLES, "spread", *FIT, "null", "toys", *UNTIL, *WORKERS)
+@uncertainty_flags
 @flags("output", output="Where to write result.json, report.html and the toys.")
 @dry_run_flag
 @common_flags
@@ -154,7 +148,15 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.config import executor_chosen
-            from lanner.cli.jobs import Files, check_folder, expected_of, finish, opened_reference, read_like
+            from lanner.cli.jobs import (
+                Files,
+                check_folder,
+                expected_of,
+                finish,
+                opened_reference,
+                read_like,
+                read_uncertainties,
+            )
 
             executor = executor_chosen(config)
             begin(told, "reading the reference")
@@ -162,6 +164,7 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 begin(told, "reading the data")
                 data = read_like(config, config.data, reference.sample.names, "data")
                 check_folder(Path(config.output), data)
+                uncertainties = read_uncertainties(config, reference)
                 result = lanner.search(
                     reference.sample,
                     data.sample,
@@ -169,6 +172,7 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                     toys=config.toys,
                     until_z=config.until_z,
                     p_precision=config.p_precision,
+                    uncertainties=uncertainties,
                     output=config.output,
                     memory=config.memory,
                     executor=executor,
@@ -189,6 +193,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
     """Test data against a calibration that was kept."""
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("data",))
+        refuse_uncertainties(config, "apply")
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.jobs import Files, check_folder, finish, read_like, reference_of
@@ -288,6 +293,7 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
         return
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "signal", "expected", "signal_events"))
+        refuse_uncertainties(config, "power")
         if dry_run:
             tell_dry_run(config, "power", as_json=as_json, quiet=quiet)
             return
@@ -324,5 +330,6 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
         click.echo(text if as_json else str(found))
 
 
+main.add_command(exposure)
 main.add_command(compare)
 main.add_command(reproduce)

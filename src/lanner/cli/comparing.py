@@ -12,6 +12,7 @@ import click
 from lanner._util.progress import begin, shown
 from lanner.cli.options import NETWORK, SAMPLES, common_flags, configured, flags, numbers_given, suite_seed
 from lanner.cli.terminal import plain_errors
+from lanner.cli.uncertain import refuse_uncertainties
 from lanner.settings import RunSettings
 
 
@@ -63,6 +64,7 @@ def compare(
             click.echo(text_table([[name, WORDS[name]] for name in NAMES]))
             return
         config = configured(config_file, given, needed=() if suite else ("reference", "expected"))
+        refuse_uncertainties(config, "compare")
         of_a_run = (config.reference, config.data, config.signal, config.signal_events, config.expected)
         if suite is None and (signals is not None or share != 1.0):
             raise click.UsageError("--signals and --share are those of a suite: give --suite")

@@ -47,7 +47,10 @@ def load_config(path: PathLike) -> dict[str, Any]:
             check_known(key)
             checked(key, value)
         except InputError as error:
-            said.append(f"{path}:{_line(text, key)}: {str(error).replace(f'{key}=', f'{key}: ', 1)}")
+            line = _line(text, key)
+            if key == "uncertainties" and isinstance(value, dict):
+                line = _line_of_uncertainty(text, value, line)
+            said.append(f"{path}:{line}: {str(error).replace(f'{key}=', f'{key}: ', 1)}")
     if said:
         raise InputError("\n".join(said))
     return settings
@@ -95,7 +98,19 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     raise InputError(f"{path}: a configuration ends in .yaml, .yml or .toml")
 
 
-def _line(text: str, key: str) -> int:
-    """The line on which a setting stands."""
-    pattern = re.compile(rf"""^\s*["']?{re.escape(key).replace("_", "[_-]")}["']?\s*[:=]""")
-    return next((i for i, line in enumerate(text.splitlines(), start=1) if pattern.match(line)), 1)
+def _line(text: str, key: str, *, first: int = 1) -> int:
+    """The line on which a setting stands, or the first one to look at; in TOML it may be the title of a table."""
+    name = rf"""["']?{re.escape(key).replace("_", "[_-]")}["']?"""
+    pattern = re.compile(rf"""^\s*(?:{name}\s*[:=]|\[(?:uncertainties\.)?{name}\])""")
+    lines = enumerate(text.splitlines()[first - 1 :], start=first)
+    return next((i for i, line in lines if pattern.match(line)), first)
+
+
+def _line_of_uncertainty(text: str, entries: dict[Any, Any], first: int) -> int:
+    """The line of the first uncertainty that cannot be used by itself."""
+    for name, entry in entries.items():
+        try:
+            checked("uncertainties", {name: entry})
+        except InputError:
+            return _line(text, str(name), first=first)
+    return first

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lanner.cli.config import load_config, write_config
-from lanner.errors import InputError, StoreWarning
+from lanner.cli.uncertain import uncertainties_of, varied_columns
+from lanner.errors import InputError, StoreWarning, UncertaintyWarning
 from lanner.events.io import Events, read_sample
 from lanner.events.planning import PLANNING_EVENTS
 from lanner.events.spread import read_by, spread
@@ -29,6 +30,7 @@ from lanner.run.result import SearchResult
 from lanner.run.result_io import CONFIG, KIND, REPORT, RESULT, data_of, harm_of, write_result
 from lanner.settings import FitSettings, RunSettings
 from lanner.typing import Progress
+from lanner.uncertainties.declared import Uncertainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ def read_reference(config: RunSettings) -> Events:
         weight=config.weight,
         where=config.where,
         extra=config.extra,
+        varied=varied_columns(config),
         drop_nan=config.drop_nan,
         label="reference",
         memory=config.memory,
@@ -74,7 +77,7 @@ def opened_reference(config: RunSettings, executor: Executor, progress: Progress
 
 
 def _refuse_beside_spread(config: RunSettings) -> None:
-    for name, value in (("weight", config.weight), ("extra", config.extra)):
+    for name, value in (("weight", config.weight), ("extra", config.extra), ("uncertainties", config.uncertainties)):
         if value:
             raise InputError(
                 f"{name}: a reference that is left in its files has features alone; leave out {name}, or spread"
@@ -92,6 +95,27 @@ def read_like(config: RunSettings, source: Any, names: tuple[str, ...], label: s
         label=label,
         memory=config.memory,
     )
+
+
+def read_uncertainties(config: RunSettings, reference: Events) -> list[Uncertainty]:
+    """The uncertainties of a run; varied samples are read as the reference is, so their cuts follow the variation."""
+
+    def read(files: tuple[str, ...], label: str) -> Events:
+        events = read_sample(
+            list(files),
+            features=_listed(config.features) or list(reference.sample.names),
+            weight=config.weight,
+            where=config.where,
+            drop_nan=config.drop_nan,
+            label=label,
+            memory=config.memory,
+        )
+        if events.dropped:
+            words = f"{events.dropped} rows of the {label} had missing values and were dropped"
+            warnings.warn(words, UncertaintyWarning, stacklevel=2)
+        return events
+
+    return uncertainties_of(config, reference, read)
 
 
 def reference_of(calibration: Calibration, config: RunSettings) -> Events:
@@ -191,9 +215,12 @@ def reopen(
 
 
 def dry_run(config: RunSettings, purpose: str, progress: Progress | None) -> DryRun:
-    """What "search", "calibrate" or "power" would do with these settings, and what it would take."""
+    """What "search", "calibrate", "power" or "exposure" would do with these settings, and what it would take."""
+    if config.spread and config.uncertainties:
+        _refuse_beside_spread(config)
     reference = read_reference(config)
     data, toys = None, config.toys
+    uncertainties = read_uncertainties(config, reference)
     score = FitSettings(**config.fit_keywords()).chosen_statistic == "score"
     if purpose == "search":
         data = read_like(config, config.data, reference.sample.names, "data").sample
@@ -202,11 +229,14 @@ def dry_run(config: RunSettings, purpose: str, progress: Progress | None) -> Dry
     if purpose == "power":
         assert config.signal_events is not None
         toys = int(toys) + config.experiments * len(config.signal_events)
+    if purpose == "exposure":
+        toys = int(toys) + config.experiments * 2 * len(uncertainties)
     return estimated(
         reference.sample,
         data,
         expected=expected_of(config),
         toys=toys,
+        uncertainties=uncertainties,
         memory=config.memory,
         device=config.device,
         progress=progress,

@@ -10,6 +10,7 @@ import click
 from lanner._util.values import Flag, Names
 from lanner.cli.config import load_config
 from lanner.cli.terminal import in_flags
+from lanner.cli.uncertain import pop_uncertainties
 from lanner.errors import InputError
 from lanner.settings import DECLARED, FIT_KEYWORDS, RunSettings, checked
 
@@ -105,7 +106,11 @@ def moved_flags(function: F) -> F:
 
 def configured(config_file: str | None, given: dict[str, Any], *, needed: tuple[str, ...] = ()) -> RunSettings:
     """Flags over the file over the defaults; what a command cannot do without is asked for by name."""
+    by_flags = pop_uncertainties(given)
     settings = load_config(config_file) if config_file else {}
+    if by_flags:  # beside those of the file, and in the place of those with the same name
+        of_file = {str(name): entry for name, entry in (settings.get("uncertainties") or {}).items()}
+        settings["uncertainties"] = of_file | by_flags
     settings |= {name: value for name, value in given.items() if value is not None and value != ()}
     try:
         config = RunSettings.of(settings)

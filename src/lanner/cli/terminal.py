@@ -16,6 +16,7 @@ from lanner._util.out_of_memory import plain_memory_errors
 from lanner.errors import LannerError, LannerWarning
 from lanner.settings import DECLARED
 
+_YIELD = re.compile(r"\b(?:up|down)_yield=(\S+)")  # of a shifted sample
 _IN_PYTHON = re.compile(rf"\b({'|'.join(DECLARED)})=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s,;:)]*)")
 
 
@@ -32,7 +33,7 @@ def in_flags(text: str) -> str:
         value = value if " " in value else value.strip("'\"")
         return f"--{name.replace('_', '-')} {value}".rstrip()
 
-    return _IN_PYTHON.sub(flag, text)
+    return _YIELD.sub(r"--shifted-yield NAME=\1", _IN_PYTHON.sub(flag, text))
 
 
 @contextmanager

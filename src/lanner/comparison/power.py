@@ -110,9 +110,7 @@ class Power:
     @property
     def most(self) -> float:
         """The largest Z that the law which is quoted can show."""
-        tail = self.null.trusted_tail
-        law = {"analytic": np.inf, "tail": np.inf if tail is None else tail.z_score(np.inf), "empirical": self.reach}
-        return float(law[self.strengths[0].best])
+        return largest_z(self.null, self.strengths[0].best)
 
     def to_dict(self) -> dict[str, Any]:
         """The power as plain JSON.
@@ -138,6 +136,14 @@ class Power:
             lines.append([f"{s.signal_events:g}", spread_of_z(s.band(), self.most), empirical, *chances])
         counts = f"{len(self.null)} null toys: empirical Z up to {self.reach:.2f}; Z below is that of the {law}"
         return f"{counts}\n\n{text_table(lines)}"
+
+
+def largest_z(null: Null, law: str) -> float:
+    """The largest Z that a law can show."""
+    if law == "empirical":
+        return float(null.empirical(np.inf).z_score)
+    tail = null.trusted_tail
+    return float("inf") if law == "analytic" or tail is None else float(tail.z_score(np.inf))
 
 
 @dataclass(eq=False)
@@ -289,7 +295,7 @@ def power(
         experiments = checked("experiments", experiments)
         work = number + experiments * len(signal_events)
         with runner:
-            runner.progress = _counted(told, 0, work)
+            runner.progress = counted(told, 0, work)
             made = runner.toys("null", number, NullToys())
             ready = runner.prepared.test
             assert isinstance(ready, PreparedKernel)
@@ -297,13 +303,13 @@ def power(
             null = combiner.null(ready.ladder, made)
             strengths = []
             for k, mean in enumerate(signal_events):
-                runner.progress = _counted(told, number + k * experiments, work)
+                runner.progress = counted(told, number + k * experiments, work)
                 found = runner.toys(f"{label}-{mean:g}", experiments, SignalToys(mean, alone))
-                strengths.append(_judged(mean, combiner.statistic(found.statistics), null))
+                strengths.append(judged(mean, combiner.statistic(found.statistics), null))
     return Power(null, tuple(strengths))
 
 
-def _counted(progress: Progress | None, before: int, work: int) -> Progress | None:
+def counted(progress: Progress | None, before: int, work: int) -> Progress | None:
     """Progress of a runner whose toys are a part of all toys and experiments; its preparation is none of them."""
     if progress is None:
         return None
@@ -317,7 +323,7 @@ def _counted(progress: Progress | None, before: int, work: int) -> Progress | No
     return told
 
 
-def _judged(mean: float, t: Array, null: Null) -> Strength:
+def judged(mean: float, t: Array, null: Null) -> Strength:
     """Z of toys with a signal."""
     tail = null.trusted_tail
     empirical = empirical_z(t, null.statistics)

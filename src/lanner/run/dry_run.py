@@ -8,7 +8,7 @@ eigenvalue problems, each measured for a moment.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
@@ -30,7 +30,9 @@ from lanner.model.score_pool import GATHER
 from lanner.model.splits import Splits
 from lanner.model.summing import Whitened, moment_events, reach_columns
 from lanner.run.prepare import Job, prepare
+from lanner.run.uncertain_dry_run import Learning, planned_learning
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
+from lanner.uncertainties.declared import Uncertainty
 
 _ROWS, _RANK, _EIGEN = 2048, 500, 300  # of the products and eigenvalue problems that are timed
 _BASE = 300e6  # bytes of Python and its libraries
@@ -59,6 +61,10 @@ class DryRun:
         Seconds of one toy.
     memory : float
         Bytes at most.
+    uncertainties : tuple of (str, str)
+        The uncertainties that would be in, and what each is.
+    learning_seconds : float
+        Seconds to learn them, part of those before the first toy.
 
     Examples
     --------
@@ -75,6 +81,8 @@ class DryRun:
     prepare_seconds: float
     toy_seconds: float
     memory: float
+    uncertainties: tuple[tuple[str, str], ...] = ()
+    learning_seconds: float = 0.0
 
     @property
     def seconds(self) -> tuple[float, float]:
@@ -107,10 +115,14 @@ class DryRun:
             toys += f" if the data are unremarkable, {most} at most"
             time_needed += f", {_clock(longest)} at most"
         widths = ", ".join(f"{width:.3g} (rank {rank})" for width, rank in self.ranks)
+        uncertain = [("uncertainties", "; ".join(f"{name}: {words}" for name, words in self.uncertainties) or "none")]
+        if self.learning_seconds:
+            uncertain.append(("learning them", f"about {_clock(self.learning_seconds)}"))
         return [
             ("features", ", ".join(self.features)),
             ("widths", widths),
             *self.settings,
+            *uncertain,
             ("toys", toys),
             ("time on this machine", f"about {time_needed}: {_clock(self.prepare_seconds)} before the first toy"),
             ("memory", f"about {megabytes(self.memory)}"),
@@ -124,6 +136,7 @@ def dry_run(
     *,
     expected: float | None,
     toys: int | str = AUTO,
+    uncertainties: Sequence[Uncertainty] = (),
     generator: EventGenerator | None = None,
     memory: float | str | None = None,
     device: str = "cpu",
@@ -142,6 +155,8 @@ def dry_run(
         N(0), the number of data events that the reference predicts. None tests the shape alone.
     toys : int or "auto", default "auto"
         How many null toys; see `search`.
+    uncertainties : sequence of Normalisation, Weights, Shifted, Process or KnownRatio, optional
+        Systematic uncertainties of the reference; see `search`.
     generator : callable, optional
         A function (n, rng) that returns n events of the reference model; see `search`.
     memory : float or str, optional
@@ -180,13 +195,15 @@ def dry_run(
             memory=memory,
             device=device,
             generator=generator,
+            uncertain=bool(uncertainties),
             progress=told,
         )
+        learning = planned_learning(job, uncertainties)
         begin(told, "choosing pivots")
-        return estimate(job, checked("toys", toys))
+        return estimate(job, checked("toys", toys), learning)
 
 
-def estimate(job: Job, toys: int | str) -> DryRun:
+def estimate(job: Job, toys: int | str, learning: Learning) -> DryRun:
     """What a run that can start would take."""
     recipe, plan = job.recipe, job.plans[0]
     samples = [recipe.reference] if recipe.data is None else [recipe.reference, recipe.data]
@@ -204,15 +221,18 @@ def estimate(job: Job, toys: int | str) -> DryRun:
         toy_seconds += cost.toy
         held, work = held + cost.held, max(work, cost.work)
     fewest, most = _numbers(job, toys)
+    learning_seconds = learning.kernel_values * machine.kernel
     own = sum(s.features.nbytes for s in samples)
     return DryRun(
         plan.names,
         tuple((c.setting, f"{c.value}: {c.reason}") for c in plan.chosen if c.setting != "widths"),
         tuple(ranks),
         (fewest, most),
-        seconds,
+        seconds + learning_seconds,
         toy_seconds,
-        _BASE + own + held + work,
+        _BASE + own + max(held + work, learning.memory),
+        learning.words,
+        learning_seconds,
     )
 
 

@@ -22,7 +22,7 @@ from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, Local, executor_of
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
-from lanner.run.prepare import Job, prepare
+from lanner.run.prepare import Job, check_count, prepare
 from lanner.run.resemblance import resembling
 from lanner.run.result import SearchResult
 from lanner.run.systematics import Systematics
@@ -148,6 +148,8 @@ def search(
             begin(told, "learning the uncertainties")
             learned = learned_for(recipe, uncertainties, memory=job.memory)
             recipe = with_learned(recipe, learned)
+            if recipe.varied is None and recipe.data is not None:  # none of them does anything
+                check_count(recipe.plans[0], len(recipe.data))
         most = checked("toys", toys)
         most = None if most == AUTO else most
         stopping = job.stopping() if most is None else None

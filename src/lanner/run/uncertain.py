@@ -18,6 +18,7 @@ from lanner.typing import Array
 from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncertainty, Weights
 from lanner.uncertainties.effects import KnownRatio
 from lanner.uncertainties.learn import Learned, learn
+from lanner.uncertainties.matching import match_uncertainties
 from lanner.uncertainties.profile import Profile
 
 _KINDS: dict[type, str] = {
@@ -80,21 +81,18 @@ def nuisances_at(names: Sequence[str], nu: Array, errors: Array) -> tuple[Nuisan
     return tuple(Nuisance(n, float(x), float(e)) for n, x, e in zip(names, nu, errors, strict=True))
 
 
-def with_uncertainties(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Recipe:
-    """The recipe of a search whose reference has uncertainties: learned, and fitted to its data."""
-    return with_learned(recipe, learned_for(recipe, uncertainties, memory=memory))
-
-
 def learned_for(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Learned:
     """The uncertainties of a search, learned from its reference."""
     plan = recipe.plans[0]
-    check_usable(plan)
     if isinstance(recipe.reference, SpreadSample):
         raise InputError(
             "uncertainties are learned from a reference in memory: read it with read_sample, or without --spread"
         )
+    left = match_uncertainties(usable(uncertainties, plan), recipe.reference)
+    if left:
+        check_usable(plan)
     return learn(
-        usable(uncertainties, plan),
+        left,
         recipe.reference,
         expected=plan.expected,
         scaling=plan.units,

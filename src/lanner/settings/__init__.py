@@ -10,6 +10,7 @@ To add a setting: a field of `FitSettings` and of `FitKeywords`, and the line of
 from lanner.settings.fit import MAX_RANK, PENALTY, TOLERANCE, FitKeywords, FitSettings
 from lanner.settings.run import DECLARED, EXPECTED, FIT_KEYWORDS, FIT_ONLY, RunSettings, check_known, checked
 from lanner.settings.spelling import spelled_out
+from lanner.settings.uncertain import DeclaredUncertainty, check_distinct
 
 __all__ = [
     "DECLARED",
@@ -19,9 +20,11 @@ __all__ = [
     "MAX_RANK",
     "PENALTY",
     "TOLERANCE",
+    "DeclaredUncertainty",
     "FitKeywords",
     "FitSettings",
     "RunSettings",
+    "check_distinct",
     "check_known",
     "checked",
     "spelled_out",

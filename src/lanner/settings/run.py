@@ -10,6 +10,7 @@ from lanner._util.text import nearest_hint
 from lanner._util.values import Choice, Declared, Flag, Names, Number, Numbers, Text, setting
 from lanner.errors import UnknownSettingError
 from lanner.settings.fit import FitKeywords, FitSettings
+from lanner.settings.uncertain import DeclaredUncertainty, Uncertainties
 
 EXPECTED = Number(least=1e-6, most=1e15, words=("observed",), such_as="20000")  # nobody means others
 
@@ -39,6 +40,9 @@ class RunSettings(FitSettings):
         "part by part.",
     )
     drop_nan: bool = setting(False, Flag(), "Drop rows with missing values instead of refusing them.")
+    uncertainties: tuple[DeclaredUncertainty, ...] = setting(
+        (), Uncertainties(), "Systematic uncertainties of the reference, each under its name.", "none"
+    )
     expected: float | str | None = setting(
         None,
         EXPECTED,
@@ -114,7 +118,10 @@ class RunSettings(FitSettings):
             for f in fields(self)
             if f.name in DECLARED and getattr(self, f.name) != f.default
         }
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+        if "uncertainties" in plain:
+            plain["uncertainties"] = {one.name: one.to_dict() for one in plain["uncertainties"]}
+        return plain
 
 
 DECLARED: Mapping[str, Declared] = {

@@ -64,7 +64,7 @@ def checked_label(name: str, label: Any) -> Array:
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():
         raise InputError(
             f"the label of {name!r} has other values than true and false, or 0 and 1: give one of them for each event "
-            "of the reference"
+            "of the reference, such as process == 3"
         )
     if not values.any():
         raise InputError(f"the label of {name!r} is false for every event: give the label of a process that is there")

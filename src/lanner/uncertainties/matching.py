@@ -110,7 +110,7 @@ def _two_sided(one: Weights | Shifted, nominal: Any) -> list[Uncertainty]:
     if len(sides) == 2 and same(*sides):
         raise InputError(
             f"the variations up and down of {one.name!r} are the same: correct one of them, or, if there is only one, "
-            "leave out down="
+            "leave out that down"
         )
     return [one]
 

@@ -89,7 +89,7 @@ def test_the_sample_does_not_depend_on_where_the_chunks_end(values, ends):
     values = np.array([0.0, *values])  # at least one event is left
     chunks = [{"a": part, "b": -part} for part in np.split(values, sorted(end for end in ends if end < len(values)))]
     builder = build(chunks, extra=("b", "s=2*a"), drop_nan=True)
-    sample, extra = builder.finish()
+    sample, _, extra = builder.finish()
     kept = values[~np.isnan(values)]
     assert sample.features.ravel().tolist() == kept.tolist()
     assert extra["b"].tolist() == (-kept).tolist()

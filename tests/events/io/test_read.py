@@ -103,3 +103,43 @@ def test_the_columns_of_several_files_are_those_of_the_first(tmp_path):
     write_csv(tmp_path / "a.csv", {"x": np.ones(1), "y": np.ones(1)})
     write_csv(tmp_path / "b.csv", {"z": np.ones(1)})
     assert columns_of(f"{tmp_path}/*.csv") == ["x", "y"]
+
+
+@formats
+def test_varied_columns_go_with_the_events_and_are_no_features(name, tmp_path):
+    rng = np.random.default_rng(1)
+    columns = {"a": rng.normal(size=600), "w": rng.random(600), "up": rng.random(600), "down": rng.random(600)}
+    columns["down"][::50] = np.nan
+    source = written(tmp_path, name, columns)
+    events = read_sample(
+        source, features="a", weight="w", varied=["up", "`down of x`=down"], where="a > 0", drop_nan=True
+    )
+    rows = (columns["a"] > 0) & ~np.isnan(columns["down"])
+    assert list(events.varied) == ["up", "down of x"]
+    np.testing.assert_array_equal(events.sample.features[:, 0], columns["a"][rows])
+    np.testing.assert_array_equal(events.sample.weights, columns["w"][rows])
+    np.testing.assert_array_equal(events.varied["up"], columns["up"][rows])
+    np.testing.assert_array_equal(events.varied["down of x"], columns["down"][rows])
+    assert events.dropped == np.count_nonzero(columns["a"][::50] > 0)
+    with pytest.raises(InputError, match="has NaN or missing values in 12 rows of 600: column 'down'"):
+        read_sample(source, features="a", varied="down")
+
+
+def test_all_columns_but_the_varied_ones_are_features():
+    columns = {"a": [1.0, 2.0], "b": [3.0, 4.0], "w": [1.0, 1.0], "up": [1.1, 0.9]}
+    assert read_sample(columns, weight="w", varied="up").sample.names == ("a", "b")
+    assert read_sample(columns, weight="w", varied="up", features=["a", "up"]).sample.names == ("a", "up")
+    with pytest.warns(ColumnWarning, match="because formulas of uncertainties need them: 'up', 'b'"):
+        events = read_sample(columns, weight="w", varied="v=w * up * b")
+    assert events.sample.names == ("a",)
+    np.testing.assert_allclose(events.varied["v"], [3.3, 3.6])
+
+
+def test_further_files_may_have_the_varied_columns(tmp_path):
+    columns = {"a": np.arange(5.0), "up": np.arange(5.0)}
+    files = [tmp_path / f"{i}.csv" for i in range(2)]
+    for file in files:
+        write_csv(file, columns)
+    events = read_sample(files, varied="up")
+    assert events.sample.names == ("a",)
+    assert events.varied["up"].tolist() == [*range(5), *range(5)]

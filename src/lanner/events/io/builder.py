@@ -34,11 +34,12 @@ class SampleBuilder:
     what: str  # what messages call the events
     rows: int = 0  # of all chunks
     chosen: int = 0  # rows that the selection let through
-    dropped: int = 0  # rows among them in which a feature or the weight is NaN
+    dropped: int = 0  # rows among them in which something that enters the search is NaN
     missing: dict[str, int] = field(default_factory=dict)  # how many of the selected rows are NaN, by column
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)  # to say why nothing was selected
     held: int = 0  # bytes of memory that are taken
-    # For each result (the table of features, the weights if any, each further variable) its part of each chunk.
+    # For each result (the table of features, the weights if any, what uncertainties are made of, each further
+    # variable) its part of each chunk.
     parts: list[list[Array]] = field(default_factory=list)
     spool: Spool | None = None  # has the features, where they are many
     places: list[NDArray[np.intp]] = field(default_factory=list)  # where the kept rows stand among all rows
@@ -63,7 +64,8 @@ class SampleBuilder:
         table = np.empty((rows, len(request.features)))
         for j, feature in enumerate(request.features):
             table[:, j] = feature.values(columns, rows)
-        results = [table, *(item.values(columns, rows) for item in (*request.weights, *request.extra))]
+        beside = (*request.weights, *request.varied, *request.extra)
+        results = [table, *(item.values(columns, rows) for item in beside)]
         whole = self._count_missing(results, rows)
         if self.drop_nan and not whole.all():
             results = [result[whole] for result in results]
@@ -99,21 +101,21 @@ class SampleBuilder:
             self.spool.add(tables.pop(0))
 
     def _count_missing(self, results: Sequence[Array], rows: int) -> NDArray[np.bool_]:
-        """Return which rows have no NaN in features and weight, and count the others.
+        """Return which rows have no NaN in features, weight and varied weights, and count the others.
 
-        Only what enters the fit can cost an event: a variable for plots must not change the result.
+        Only what enters the search can cost an event: a variable for plots must not change the result.
         """
         request, whole = self.request, np.ones(rows, dtype=np.bool_)
-        fitted = (*results[0].T, *results[1 : 1 + len(request.weights)])
-        for item, values in zip((*request.features, *request.weights), fitted, strict=True):
+        fitted = (*results[0].T, *results[1 : 1 + len(request.weights) + len(request.varied)])
+        for item, values in zip(request.fitted, fitted, strict=True):
             absent = np.isnan(values)
             self.missing[item.name] = self.missing.get(item.name, 0) + int(np.count_nonzero(absent))
             whole &= ~absent
         self.dropped += rows - int(np.count_nonzero(whole))
         return whole
 
-    def finish(self) -> tuple[Sample, dict[str, Array]]:
-        """Return the sample and the further variables; refuse rows without numbers, and none at all."""
+    def finish(self) -> tuple[Sample, dict[str, Array], dict[str, Array]]:
+        """Return the sample, what uncertainties are made of and the further variables; refuse rows without numbers."""
         self._check_rows()
         self._check_missing()
         request = self.request
@@ -122,7 +124,9 @@ class SampleBuilder:
         columns = [assembled(parts) for parts in others]
         weights = columns.pop(0) if request.weights else None
         sample = Sample(table, tuple(item.name for item in request.features), weights, label=self.what)
-        return sample, {item.name: read_only(column) for item, column in zip(request.extra, columns, strict=True)}
+        beside = (*request.varied, *request.extra)
+        named = [(item.name, read_only(column)) for item, column in zip(beside, columns, strict=True)]
+        return sample, dict(named[: len(request.varied)]), dict(named[len(request.varied) :])
 
     def _check_rows(self) -> None:
         if not self.rows:

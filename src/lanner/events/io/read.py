@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import memory_budget
-from lanner._util.text import count, joined
+from lanner._util.text import count, joined, listed
 from lanner.errors import ColumnWarning, InputError
 from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
@@ -41,10 +41,12 @@ class Events:
     description : str
         Where the events come from and what was left out, in words.
     dropped : int
-        Number of selected rows that were left out because a feature or the weight was NaN or missing.
+        Number of selected rows that were left out because a feature, the weight or a varied one was NaN or missing.
     rows : ndarray of int or None, default None
         Where the events stand among all rows that were read, counted from 0 through all files. None means that
         all rows were kept.
+    varied : dict of str to ndarray
+        What was asked for as `varied`, by name, in the order of the sample's rows.
 
     See Also
     --------
@@ -67,6 +69,7 @@ class Events:
     description: str
     dropped: int
     rows: NDArray[np.intp] | None = None
+    varied: dict[str, Array] = field(default_factory=dict)
 
 
 @spelled_out
@@ -77,6 +80,7 @@ def read_sample(
     weight: Any = None,
     where: str | Expression | None = None,
     extra: Iterable[str] | str = (),
+    varied: Iterable[str] | str = (),
     drop_nan: bool = False,
     label: str = "sample",
     memory: float | str | None = None,
@@ -94,7 +98,8 @@ def read_sample(
         group or dataset follows after a colon.
     features : str or iterable of str or None, default None
         Columns to fit, in this order; ``name=formula`` makes one of others, as in ``ht=pt1 + pt2``. None takes
-        all columns of numbers but the weight. For a table without names these become its names.
+        all columns of numbers but the weight and those that `varied` needs. For a table without names these become
+        its names.
     weight : str or array_like or None, default None
         The column, or ``name=formula``, of the event weights; for events in memory also one number per event.
         None means no weights, or those that a `Sample` has.
@@ -103,6 +108,9 @@ def read_sample(
         ``||``, ``!``. A comparison with NaN is false.
     extra : str or iterable of str, default ()
         Further columns, or ``name=formula``, to look at but not to fit. Here NaN is allowed.
+    varied : str or iterable of str, default ()
+        Columns, or ``name=formula``, of which uncertainties are made: event weights of a variation, labels of a
+        process. They are no features, unless these are named, and NaN in them is treated as in the weight.
     drop_nan : bool, default False
         Whether to drop rows in which a feature or the weight is NaN or missing, and count them. False refuses them.
     label : str, default "sample"
@@ -140,12 +148,13 @@ def read_sample(
     [40.0, 60.0]
     """
     budget = memory_budget(memory)
-    chosen, further = None if features is None else as_names(features, label), as_names(extra, label)
+    chosen = None if features is None else as_names(features, label)
+    further, uncertain = as_names(extra, label), as_names(varied, label)
     in_files, by_name = names_files(source), isinstance(weight, str)
     if in_files and weight is not None and not by_name:
         raise InputError(f"{label}: the weights of a file are a column of it: give weight='name', not an array")
     plain = isinstance(source, Sample) or (isinstance(source, np.ndarray) and source.dtype.names is None)
-    if plain and chosen is None and not by_name and where is None and not further and not drop_nan:
+    if plain and chosen is None and not by_name and where is None and not (further or uncertain or drop_nan):
         sample = Sample.of(source, weights=weight, label=label)  # nothing to choose, so nothing to copy
         return Events(sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0)
     if weight is None and isinstance(source, Sample):
@@ -158,8 +167,17 @@ def read_sample(
             table = with_names(table, chosen, what)
             if builder is None:
                 column = weight if beside is None else WEIGHTS
-                request = make_request(table, features=chosen, weight=column, where=where, extra=further, what=what)
+                request = make_request(
+                    table, features=chosen, weight=column, where=where, extra=further, varied=uncertain, what=what
+                )
                 builder = SampleBuilder(request, drop_nan, budget, f"{label} {describe(source)}" if in_files else what)
+                if chosen is None and request.in_formulas:
+                    warnings.warn(
+                        f"{what}: left out of the features, because formulas of uncertainties need them: "
+                        f"{listed(request.in_formulas)}. Name the columns you mean with features=[...]",
+                        ColumnWarning,
+                        stacklevel=3,
+                    )
                 if request.left_out:
                     warnings.warn(
                         f"{what}: left out of the features, because they are no numbers: {_left_out(request)}. Name "
@@ -172,8 +190,9 @@ def read_sample(
             for chunk in table.chunks(builder.request.needed, budget // SHARE):
                 builder.add(chunk)
     assert builder is not None  # a source names at least one file, or it was refused
-    sample, columns = builder.finish()
-    return Events(sample, columns, _description(source, builder), builder.dropped, builder.kept_rows())
+    sample, columns, beside = builder.finish()
+    description = _description(source, builder)
+    return Events(sample, beside, description, builder.dropped, builder.kept_rows(), columns)
 
 
 def columns_of(source: Any) -> list[str]:

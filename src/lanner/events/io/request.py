@@ -38,6 +38,9 @@ class Variable:
             check_known([text], known, what)
             return cls(text, text)
         name = definition["ticked"] or definition["plain"]
+        column = definition["formula"].strip()
+        if column in known:
+            return cls(name, column)
         formula = Expression.parse(definition["formula"], label=f"{role} {name!r}")
         check_known(formula.names, known, f"{what}, for the {role} {name!r},")
         return cls(name, formula)
@@ -60,6 +63,7 @@ class Request:
 
     features: tuple[Variable, ...]
     weights: tuple[Variable, ...]  # one, or none
+    varied: tuple[Variable, ...]  # of which uncertainties are made
     where: Expression | None
     extra: tuple[Variable, ...]
     left_out: Mapping[str, str]  # columns that are no numbers, and why, where all columns were asked for
@@ -73,9 +77,21 @@ class Request:
         return tuple(dict.fromkeys((*selecting, *self.taken)))
 
     @property
+    def fitted(self) -> tuple[Variable, ...]:
+        """All that enters a search, in which a missing value costs the event."""
+        return (*self.features, *self.weights, *self.varied)
+
+    @property
+    def in_formulas(self) -> tuple[str, ...]:
+        """Columns of which formulas of uncertainties are made, other than those that have a use of their own."""
+        own = {name for item in (*self.weights, *self.varied) if isinstance(item.source, str) for name in item.columns}
+        formulas = (item for item in self.varied if not isinstance(item.source, str))
+        return tuple(dict.fromkeys(name for item in formulas for name in item.columns if name not in own))
+
+    @property
     def taken(self) -> tuple[str, ...]:
         """The columns that are still needed when the rows have been selected."""
-        items = (*self.features, *self.weights, *self.extra)
+        items = (*self.fitted, *self.extra)
         return tuple(dict.fromkeys(name for item in items for name in item.columns))
 
     def select(self, chunk: Chunk) -> tuple[Chunk, NDArray[np.intp]]:
@@ -94,6 +110,7 @@ def make_request(
     where: str | Expression | None,
     extra: tuple[str, ...],
     what: str,
+    varied: tuple[str, ...] = (),
 ) -> Request:
     """Match what was asked for with the columns there are."""
     known = table.names
@@ -102,6 +119,7 @@ def make_request(
         weights = (Variable("weights", WEIGHTS),)
     elif weight is not None:
         weights = (Variable.of(weight, known, what, "weight"),)
+    uncertain = tuple(Variable.of(text, known, what, "variation") for text in varied)
     left_out: Mapping[str, str] = {}
     if features is None:
         numbers, others = table.usable()
@@ -110,7 +128,8 @@ def make_request(
             name: why + (table.example(name) if i < LISTED and "such as" not in why else "")
             for i, (name, why) in enumerate(others.items())
         }
-        chosen = tuple(Variable(name, name) for name in numbers if name != weight)
+        used = {weight, *(name for item in uncertain for name in item.columns)}
+        chosen = tuple(Variable(name, name) for name in numbers if name not in used)
         if not chosen:
             raise InputError(f"{what} has no columns of numbers to be features, only {listed(table.names) or 'none'}")
     else:
@@ -122,11 +141,11 @@ def make_request(
     if where is not None:
         check_known(where.names, table.names, f"{what}, for the {where!s},")
     further = tuple(Variable.of(text, known, what, "variable") for text in extra)
-    for group in (chosen, further):
+    for group in (chosen, uncertain, further):
         twice = [name for name, times in Counter(item.name for item in group).items() if times > 1]
         if twice:
             raise InputError(f"{what}: more than one variable is named {listed(twice)}: names must be distinct")
-    request = Request(chosen, weights, where, further, left_out, features is None, table.what)
+    request = Request(chosen, weights, uncertain, where, further, left_out, features is None, table.what)
     if not request.needed:
         raise InputError(f"{what}: no column is asked for, only constants: name at least one column")
     check_numbers(table, request, what)
@@ -136,7 +155,7 @@ def make_request(
 def check_same(table: Table, request: Request, what: str) -> None:
     """Refuse a further file without the columns asked for; with other columns, if all were asked for."""
     if request.every:
-        known = {name for item in (*request.features, *request.weights) for name in item.columns}
+        known = {name for item in request.fitted for name in item.columns}
         extra = [name for name in table.usable()[0] if name not in known]
     else:
         extra = []
