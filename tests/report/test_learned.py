@@ -49,8 +49,9 @@ def test_the_reference_is_taken_where_the_nuisances_fit_and_its_error_is_that_of
     bins = np.digitize(reference.features[:, 0], [0.5, 1.0, 2.0, 4.0])
     found = learned.uncertainty(bins, 5)
     assert found is not None
+    assert learned.slopes is not None
     moved = np.random.default_rng(1).multivariate_normal(np.zeros(3), fitted.covariance, 4000)
-    shares = np.stack([np.bincount(bins, learned.share * d) for d in learned.slopes.T])  # type: ignore[union-attr]
+    shares = np.stack([np.bincount(bins, learned.share * d) for d in learned.slopes.T])
     np.testing.assert_allclose(found, (moved @ shares).std(axis=0), rtol=0.05)
     inside = bins == 2
     assert learned.variance_from_uncertainties(inside) == pytest.approx(found[2] ** 2)

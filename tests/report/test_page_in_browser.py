@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from lanner.report.page import render
 from tests.report.showcase import hostile_report
+from tests.report.uncertain_showcase import hostile_uncertain_case
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH (Debian: apt-get install chromium)")
@@ -62,6 +64,18 @@ def test_the_report_is_silent_and_complete(tmp_path: Path) -> None:
     assert seen.requests == []
     figures = re.findall(r"<figure>.*?</figure>", seen.dom, re.DOTALL)
     assert len(figures) == 8
+    assert all("<svg" in figure and figure.count("<path") > 10 and "<figcaption>" in figure for figure in figures)
+    assert "How to cite" in seen.dom  # to the end
+
+
+def test_names_of_uncertainties_do_nothing_and_every_figure_is_there(tmp_path: Path) -> None:
+    case, page = hostile_uncertain_case(), tmp_path / "report.html"
+    page.write_text(render(case.result, characterisation=case.characterise()), encoding="utf-8")
+    seen = visit(page)
+    assert seen.console == []
+    assert seen.requests == []
+    figures = re.findall(r"<figure.*?</figure>", seen.dom, re.DOTALL)
+    assert len(figures) == 10
     assert all("<svg" in figure and figure.count("<path") > 10 and "<figcaption>" in figure for figure in figures)
     assert "How to cite" in seen.dom  # to the end
 

@@ -13,6 +13,7 @@ from lanner.errors import ClosureWarning
 from lanner.report.characterise import Characterisation, characterise
 from lanner.run.result import SearchResult
 from lanner.typing import Columns
+from lanner.uncertainties.declared import Uncertainty
 
 HOSTILE = ('<script>alert("nu")</script>', r"$\frac{ & <img src=x onerror=alert(3)>")
 
@@ -36,7 +37,7 @@ def make_uncertain_case(names: tuple[str, str, str] = ("luminosity", "energy sca
     data = {"mass": rng.exponential(1.1, 300), "eta": rng.uniform(-2, 2, 300)}
     up, down = ({**reference, "mass": reference["mass"] * factor} for factor in (1.05, 1 / 1.05))
     wild = np.exp(0.9 * np.sign(np.sin(6 * reference["eta"]) * np.sin(9 * reference["mass"])))
-    uncertainties = [
+    uncertainties: list[Uncertainty] = [
         lanner.Normalisation(names[0], 0.03),
         lanner.Shifted(names[1], up, down),
         lanner.Weights(names[2], up=wild),

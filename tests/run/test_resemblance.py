@@ -7,6 +7,7 @@ import pytest
 
 import lanner
 from lanner.run.resemblance import cosines
+from lanner.run.uncertain import Nuisance
 from lanner.uncertainties.fitted import AtEvents
 
 REFERENCE = np.random.default_rng(1).exponential(size=(40_000, 1))
@@ -21,7 +22,7 @@ def bent(x: np.ndarray, nu: float) -> np.ndarray:
     return np.asarray(0.02 * nu * np.cos(2 * x[:, 0]))
 
 
-def found(data: np.ndarray, *uncertainties: Any) -> dict[str, lanner.run.uncertain.Nuisance]:
+def found(data: np.ndarray, *uncertainties: Any) -> dict[str, Nuisance]:
     result = lanner.search(REFERENCE, data, uncertainties=uncertainties, **HOW)
     return {nuisance.name: nuisance for nuisance in result.nuisances}
 

@@ -7,6 +7,7 @@ import lanner
 from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.events.scaling import Scaling
+from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.fitted import FittedReference
 from lanner.uncertainties.learn import learn
 from lanner.uncertainties.learned import LearnedNuisances
@@ -19,7 +20,7 @@ FIT = Profile(NU, np.array([[0.5, 0.1, 0.0], [0.1, 0.8, 0.0], [0.0, 0.0, 1.0]]),
 
 def nuisances() -> LearnedNuisances:
     x = REFERENCE.features[:, 0]
-    given = [
+    given: list[Uncertainty] = [
         lanner.KnownRatio("known", lambda x, nu: 0.1 * nu * x[:, 0] + 0.01 * nu**2),
         lanner.Normalisation("yield", 0.05),
         lanner.Weights("weights", up=1 + 0.1 * np.tanh(x), down=1 - 0.1 * np.tanh(x)),

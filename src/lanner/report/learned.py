@@ -37,9 +37,7 @@ class Learned:
     rows: NDArray[np.intp]
     null: Array | None  # (rows, toys)
     unusable_toys: int  # whose coefficients are not finite
-    slopes: Array | None = (
-        None  # (events, K): what each of the nuisances does to `share`, which is taken where they fit
-    )
+    slopes: NDArray[np.float32] | None = None  # (events, K): d log r / d nu of each nuisance, at its best value
     covariance: Array | None = None  # (K, K), of the nuisances
 
     @classmethod
@@ -81,10 +79,10 @@ class Learned:
         share, slopes, covariance = weights * (expected / weights.sum()), None, None
         if fitted is not None:
             at_nu = fitted.at(reference.features)
-            share, slopes, covariance = share * at_nu.ratio, at_nu.slopes.astype(np.float64), at_nu.covariance
+            share, slopes, covariance = share * at_nu.ratio, at_nu.slopes, at_nu.covariance
             if ratio.shape_only:  # the number of events is not predicted, nor is a change of it an uncertainty
                 share = share * (expected / share.sum())
-                slopes -= share @ slopes / share.sum()
+                slopes = slopes - (share @ slopes / share.sum()).astype(np.float32)
         return cls(
             share=share,
             log_ratio_reference=ratio.log_ratio(reference),

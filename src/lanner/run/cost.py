@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
-from lanner._util.progress import PREPARING, named
 from lanner.inference.combination import number_of_map_toys
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Local
@@ -21,15 +20,18 @@ def without_uncertainties(
     job: Job, combination: str, toys: int, *, progress: Progress | None = None
 ) -> WithoutUncertainties:
     """The test of a job's data without its uncertainties: same seed, same scales, at most `MOST` toys of its own."""
-    number = min(toys, MOST)
-    telling = "the test without the uncertainties"
+    number, told = min(toys, MOST), _without(progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it would warn of is no matter of the result
-        exact = replace(job.recipe, varied=None)
-        with Local().start(exact, memory=job.memory, progress=named(progress, f"{PREPARING} {telling}")) as workers:
-            made = run_toys(
-                workers, number, folder=None, events_digest="", progress=named(progress, f"toys of {telling}")
-            )
+        with Local().start(replace(job.recipe, varied=None), memory=job.memory, progress=told) as workers:
+            made = run_toys(workers, number, folder=None, events_digest="", progress=told)
             found = Evaluation(workers.prepared, combination).result(made, number_of_map_toys(number))
     law, extrapolation = found.beyond or (None, None)
     return WithoutUncertainties(found.statistic, found.empirical, law, extrapolation)
+
+
+def _without(progress: Progress | None) -> Progress | None:
+    """Progress whose steps say that they are those of the test without uncertainties."""
+    if progress is None:
+        return None
+    return lambda what, done, total: progress(f"{what} without the uncertainties", done, total)

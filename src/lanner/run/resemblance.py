@@ -18,16 +18,33 @@ from dataclasses import replace
 import numpy as np
 
 from lanner.events import Sample
+from lanner.inference.varied_experiment import VariedPlan
 from lanner.model.kernel import GaussianKernel, kernel_sum
 from lanner.run.result import SearchResult
-from lanner.run.uncertain import Nuisance
+from lanner.run.systematics import Systematics
+from lanner.run.uncertain import Nuisance, nuisances_of
 from lanner.typing import Array
+from lanner.uncertainties.closure import Closure
+from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.fitted import AtEvents, FittedReference
 from lanner.uncertainties.matching import weights_of
 
 _EVENTS = 20_000  # of the reference, by which the cosine is known to a hundredth
 _STREAM = 0x51E9  # keeps the rows apart from the toys' own seeds
 _SHARE = 0.95  # of the null toys that are less alike than what is kept of them
+
+
+def with_systematics(
+    result: SearchResult,
+    found: VariedPlan,
+    reference: Sample,
+    closures: Sequence[Closure],
+    uncertainties: Sequence[Uncertainty] = (),
+) -> SearchResult:
+    """The result with what was found of its nuisances, and with the reference where they were fitted."""
+    fitted = FittedReference.of(found.nuisances, found.profile, reference.features)
+    nuisances = resembling(nuisances_of(found, uncertainties), fitted, result, reference)
+    return replace(result, nuisances=nuisances, systematics=Systematics(tuple(closures), fitted=fitted))
 
 
 def resembling(
@@ -70,4 +87,5 @@ def cosines(departures: Array, at_nu: AtEvents, weights: Array, *, centred: bool
         f, d = f - v @ f, d - v @ d
     products = f.T @ (d * v[:, None])
     lengths = np.sqrt(np.outer(v @ f**2, v @ d**2))
-    return np.clip(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0), -1.0, 1.0)
+    found = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    return np.asarray(np.clip(found, -1.0, 1.0))

@@ -23,16 +23,13 @@ from lanner.run.execution.local import Executor, Local, executor_of
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
 from lanner.run.prepare import Job, check_count, prepare
-from lanner.run.resemblance import resembling
+from lanner.run.resemblance import with_systematics
 from lanner.run.result import SearchResult
-from lanner.run.systematics import Systematics
 from lanner.run.toy_maker import ToyMaker
-from lanner.run.uncertain import digest_of, learned_for, nuisances_of, with_learned
+from lanner.run.uncertain import digest_of, learned_for, with_learned
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
 from lanner.typing import PathLike, Progress
 from lanner.uncertainties.declared import Uncertainty
-from lanner.uncertainties.fitted import FittedReference
-from lanner.uncertainties.learn import Learned
 
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 
@@ -85,8 +82,8 @@ def search(
         Systematic uncertainties of the reference, each with a nuisance parameter that is fitted to the data and to
         every toy. Default: none, the reference is taken as exact.
     uncertainty_cost : bool, default True
-        With uncertainties, also do the same test without them, by at most 1500 toys: what they cost, or explain. Takes
-        about as long as the preparation of the search; False leaves it out.
+        With uncertainties, also do the same test without them: what they cost, or explain. It has at most 1500 toys
+        and takes as long as a search without uncertainties with as many; False leaves it out.
     generator : callable, optional
         A function (n, rng) that returns n events of the reference model, for null="generator".
     output : path_like, optional
@@ -160,9 +157,10 @@ def search(
         result = _tested(job, doing, fit.combination, most or job.toys, stopping, folder, told)
         if stopping is not None and until_z is not None and not result.empirical.sequential:
             _say_what_is_missing(until_z, p_precision, stopping.toys)
-        if learned is not None:
-            result = _with_systematics(result, job, learned, uncertainties, told)
-            if uncertainty_cost and recipe.varied is not None:
+        if learned is not None and recipe.varied is not None:
+            begin(told, "comparing what was learned with the uncertainties")
+            result = with_systematics(result, recipe.varied, recipe.reference, learned.closures, uncertainties)
+            if uncertainty_cost:
                 cost = without_uncertainties(job, fit.combination, _toys_made(result), progress=told)
                 result = replace(result, systematics=replace(result.systematics, without=cost))
     looks: tuple[int, ...] = ()
@@ -204,24 +202,6 @@ def _tested(
         if stopping is None:
             return evaluation.result(maker.first(toys, progress), number_of_map_toys(toys))
         return _until(stopping, evaluation, maker, progress)
-
-
-def _with_systematics(
-    result: SearchResult,
-    job: Job,
-    learned: Learned,
-    uncertainties: Sequence[Uncertainty],
-    progress: Progress | None,
-) -> SearchResult:
-    """The result with what was found of its uncertainties."""
-    recipe = job.recipe
-    if recipe.varied is None:
-        return result
-    begin(progress, "comparing what was learned with the uncertainties")
-    reference, found = recipe.reference, recipe.varied
-    fitted = FittedReference.of(found.nuisances, found.profile, reference.features)
-    nuisances = resembling(nuisances_of(found, uncertainties), fitted, result, reference)
-    return replace(result, nuisances=nuisances, systematics=Systematics(learned.closures, fitted=fitted))
 
 
 def _toys_made(result: SearchResult) -> int:
