@@ -3,7 +3,8 @@
 from . import errors
 from .comparison.compare import compare
 from .comparison.exposure import Exposure, exposure
-from .comparison.power import Power, power
+from .comparison.power import power
+from .comparison.strengths import Power
 from .comparison.table import Comparison
 from .comparison.tests.classifier import classifier_test
 from .events import Sample, Scaling

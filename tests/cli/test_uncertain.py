@@ -266,15 +266,45 @@ def test_flags_stand_in_the_place_of_those_of_the_file(files: Path, tmp_path: Pa
     assert "lumi: normalisation, 5 %; 2016: normalisation, 1 %" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["calibrate", "power", "compare"])
-def test_commands_that_take_none_say_so(files: Path, tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize(("command", "more"), [("compare", ()), ("power --suite", ("--suite", "dimuon"))])
+def test_commands_that_take_none_say_so(files: Path, tmp_path: Path, command: str, more: tuple[str, ...]) -> None:
     config = tmp_path / "c.yaml"
     config.write_text("uncertainties: {lumi: {normalisation: 0.03}}\n")
     flags = ("--reference", files / "reference.parquet", "--expected", 300, "--output", tmp_path / "out")
-    more = ("--signal", files / "data.parquet", "--signal-events", 10) if command != "calibrate" else ()
-    done = run(command, *flags, *more, "--config", config)
+    signal = ("--signal", files / "data.parquet", "--signal-events", 10)
+    done = run(command.split()[0], *flags, *signal, *more, "--config", config)
     assert done.exit_code == 1
     assert f"lanner {command} takes no uncertainties: leave lumi out" in done.stderr
+
+
+@IGNORED
+def test_a_calibration_keeps_them_for_the_data(files: Path, tmp_path: Path) -> None:
+    made = run(
+        *("calibrate", "--reference", files / "reference.parquet", "--features", "x", "--expected", 300),
+        *("--toys", 90, "--normalisation", "lumi=0.1", "--output", tmp_path / "kept"),
+    )
+    assert made.exit_code == 0, made.output
+    data = ("apply", tmp_path / "kept", "--data", files / "data.parquet", "--features", "x")
+    found = run(*data, "--json")
+    assert found.exit_code == 0, found.output
+    assert [one["name"] for one in json.loads(found.stdout)["nuisances"]] == ["lumi"]
+    config = tmp_path / "c.yaml"
+    config.write_text("uncertainties: {jes: {normalisation: 0.03}}\n")
+    other = run(*data, "--config", config)
+    assert other.exit_code == 1
+    assert "made with the uncertainties lumi, and the configuration has jes" in other.stderr
+
+
+@IGNORED
+def test_power_with_them_is_no_more_than_without(files: Path) -> None:
+    flags = ("--reference", files / "reference.parquet", "--features", "x", "--expected", 300, "--toys", 90)
+    flags += ("--signal", files / "data.parquet", "--signal-events", 60, "--experiments", 30)  # type: ignore[assignment]
+    plain, uncertain = (
+        json.loads(run("power", *flags, *more, "--json").stdout)["strengths"][0]["empirical"]["z_16_50_84"][1]
+        for more in ((), ("--normalisation", "lumi=0.3"))
+    )
+    assert plain > 1.5  # 60 more events of the same law as the reference
+    assert uncertain < plain - 0.7
 
 
 def test_flags_become_what_a_file_would_say() -> None:

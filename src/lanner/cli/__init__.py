@@ -28,7 +28,7 @@ from lanner.cli.options import (
 )
 from lanner.cli.paper import example, generate, reproduce, run_suite
 from lanner.cli.terminal import plain_errors
-from lanner.cli.uncertain import refuse_uncertainties, uncertainty_flags
+from lanner.cli.uncertain import check_uncertainties, refuse_uncertainties, uncertainty_flags
 
 
 class _InOrder(click.Group):
@@ -85,6 +85,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
 
 
 @main.command()
+@uncertainty_flags
 @flags("reference", "expected", *SAMPLES, *FIT, "toys", *WORKERS, "output", output="Where to keep the calibration.")
 @dry_run_flag
 @common_flags
@@ -92,25 +93,26 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
     """Make and keep the null toys of a reference, to apply to data later."""
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "expected", *(() if dry_run else ("output",))))
-        refuse_uncertainties(config, "calibrate")
         if dry_run:
             tell_dry_run(config, "calibrate", as_json=as_json, quiet=quiet)
             return
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.config import executor_chosen
-            from lanner.cli.jobs import expected_of, read_reference
+            from lanner.cli.jobs import expected_of, read_reference, read_uncertainties
 
             expected = expected_of(config)
             if expected is None:
                 raise lanner.errors.InputError("a calibration needs a number: give --expected N")
             assert config.output is not None
             begin(told, "reading the reference")
+            reference = read_reference(config)
             made = lanner.calibrate(
-                read_reference(config).sample,
+                reference.sample,
                 expected=expected,
                 output=config.output,
                 toys=config.toys,
+                uncertainties=read_uncertainties(config, reference),
                 memory=config.memory,
                 executor=executor_chosen(config),
                 device=config.device,
@@ -119,7 +121,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
             )
         scales = [
             {"width": p.width, "penalty": p.penalty, "mean": float(t.mean()), "spread": float(t.std(ddof=1))}
-            for p, t in zip(made.plans, made.toys.statistics, strict=True)
+            for p, t in zip(made.plans, made.toys.statistics[: len(made.plans)], strict=True)  # terms come after
         ]
         if as_json:
             click.echo(json.dumps({"folder": str(made.folder), "toys": len(made), "scales": scales}))
@@ -193,13 +195,13 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
     """Test data against a calibration that was kept."""
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("data",))
-        refuse_uncertainties(config, "apply")
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.jobs import Files, check_folder, finish, read_like, reference_of
 
             begin(told, "reading the calibration")
             kept = lanner.load_calibration(calibration)
+            check_uncertainties(config, () if kept.uncertain is None else kept.uncertain.nuisances.names)
             begin(told, "reading the data")
             data = read_like(config, config.data, kept.plan.names, "data")
             expected = None if config.expected is None else float(config.expected)
@@ -282,6 +284,7 @@ def report(
     type=click.Choice(["one-dimensional", "dimuon"]),
     help="Measure several tests on a named suite of signals, instead of one test on a signal of your own.",
 )
+@uncertainty_flags
 @flags("reference", "signal", "expected", "signal_events", "signal_alone", "experiments", *SAMPLES, *FIT, "toys")
 @flags(*WORKERS, "output", output="Where to keep the toys and power.json.")
 @dry_run_flag
@@ -289,11 +292,13 @@ def report(
 def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, suite: str | None, **given: Any) -> None:
     """Inject a signal at several strengths: how likely is a search to find it?"""
     if suite is not None:
-        run_suite(suite, configured(config_file, given), as_json=as_json, quiet=quiet)
+        with plain_errors(quiet=quiet):
+            config = configured(config_file, given)
+            refuse_uncertainties(config, "power --suite")
+        run_suite(suite, config, as_json=as_json, quiet=quiet)
         return
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "signal", "expected", "signal_events"))
-        refuse_uncertainties(config, "power")
         if dry_run:
             tell_dry_run(config, "power", as_json=as_json, quiet=quiet)
             return
@@ -301,7 +306,7 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
             import lanner
             from lanner._util.files import write_atomically
             from lanner.cli.config import executor_chosen
-            from lanner.cli.jobs import expected_of, read_like, read_reference
+            from lanner.cli.jobs import expected_of, read_like, read_reference, read_uncertainties
 
             begin(told, "reading the samples")
             reference = read_reference(config)
@@ -315,6 +320,7 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
                 expected=expected,
                 signal_events=config.signal_events,
                 alone=config.signal_alone,
+                uncertainties=read_uncertainties(config, reference),
                 toys=config.toys,
                 experiments=config.experiments,
                 output=config.output,

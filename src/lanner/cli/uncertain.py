@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -100,6 +100,16 @@ def refuse_uncertainties(config: RunSettings, command: str) -> None:
     if config.uncertainties:
         names = ", ".join(one.name for one in config.uncertainties)
         raise InputError(f"lanner {command} takes no uncertainties: leave {names} out of the configuration")
+
+
+def check_uncertainties(config: RunSettings, kept: Sequence[str]) -> None:
+    """Refuse uncertainties that are not those of a calibration; none given means the calibration's."""
+    given = {one.name for one in config.uncertainties}
+    if given and given != set(kept):
+        raise InputError(
+            f"the calibration was made with {'the uncertainties ' + ', '.join(kept) if kept else 'no uncertainties'}, "
+            f"and the configuration has {', '.join(sorted(given))}: leave them out, or calibrate again"
+        )
 
 
 def varied_columns(config: RunSettings) -> list[str]:

@@ -14,7 +14,8 @@ from scipy import stats
 
 from lanner._util.progress import begin, shown
 from lanner._util.text import text_table
-from lanner.comparison.power import LEVELS, Strength, counted, judged, largest_z, search_runner
+from lanner.comparison.power import counted, search_runner
+from lanner.comparison.strengths import LEVELS, Strength, judged, largest_z
 from lanner.comparison.table import spread_of_z
 from lanner.comparison.tests.kernel import PreparedKernel
 from lanner.comparison.toy_pool import NullToys

@@ -32,6 +32,10 @@ class Kernel:
     def settings(self, pool: ToyPool) -> dict[str, Any]:  # noqa: D102
         return dict(self.keywords)
 
+    def about(self) -> dict[str, str]:
+        """What toys depend on besides their plans and events."""
+        return {}
+
     def plans(self, pool: ToyPool, progress: Progress | None = None) -> tuple[Plan, ...]:
         """The plan of each scale, with the sizes and the centres of the pool."""
         plan = pool.plan

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from lanner.comparison.power import Power, power
+from lanner.comparison.power import power
+from lanner.comparison.strengths import Power
 from lanner.errors import NullWarning
 from lanner.events import Sample
 from lanner.inference.experiment import Experiment
