@@ -111,15 +111,16 @@ class CalibratedReference:
     def significances(self, data: Sequence[Any], auxiliary: Array) -> Array:
         """Z of data sets with their auxiliary measurements; nan where nu^ lies outside of the design."""
         samples = [Sample.of(one) for one in data]
-        found = []
-        for nu, (combination, _) in zip(self.design.points, self.points, strict=True):
-            ladder = self.judge.ladder(nu, samples, auxiliary)
-            draws = [ladder.first.scheme.data(k) for k in range(len(samples))]
-            found.append(combination(_statistics(ladder.fit(draws))))
-        z = np.full(len(samples), np.nan)
-        for k, sample in enumerate(samples):
-            weights = self.design.weights(self.judge.profile(sample, auxiliary[k]).nu)
-            if weights is not None:
-                t, null = mixed(weights, [toys for _, toys in self.points], [float(one[k]) for one in found])
-                z[k] = empirical_z(np.array([t]), null)[0]
+        z, t = np.full(len(samples), np.nan), np.full((len(self.points), len(samples)), np.nan)
+        weights = [self.design.weights(self.judge.profile(x, a).nu) for x, a in zip(samples, auxiliary, strict=True)]
+        for point, (combination, _) in enumerate(self.points):
+            here = [k for k, of_set in enumerate(weights) if of_set is not None and of_set[point] > 0]
+            if here:
+                ladder = self.judge.ladder(self.design.points[point], [samples[k] for k in here], auxiliary[here])
+                draws = [ladder.first.scheme.data(k) for k in range(len(here))]
+                t[point, here] = combination(_statistics(ladder.fit(draws)))
+        for k, of_set in enumerate(weights):
+            if of_set is not None:
+                at, null = mixed(of_set, [toys for _, toys in self.points], t[:, k].tolist())
+                z[k] = empirical_z(np.array([at]), null)[0]
         return z
