@@ -24,6 +24,7 @@ class Stream(IntEnum):
     BUNCHES = 8
     ACCEPTED = 9
     AUXILIARY = 10
+    NETWORK = 11
 
 
 def rng_of(seed: int, stream: Stream, *place: int) -> np.random.Generator:

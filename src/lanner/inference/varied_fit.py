@@ -171,6 +171,23 @@ class VariedFitExperiment(Experiment):
             converged=both.converged & alone.converged,
         )
 
+    def delta(self, draws: Sequence[Draw]) -> Array:
+        """Twice the largest log L of the nuisances alone, of each draw."""
+        auxiliary = np.stack([d.auxiliary for d in draws if d.auxiliary is not None])
+        return self._fitted(self._slopes_alone, self._weightings(self.roles(draws)), auxiliary, None).statistic
+
+    @property
+    def events(self) -> Array:
+        """Reference and data in the plan's units, for tests that have features of their own."""
+        assert self.data is not None
+        return np.vstack([self.plan.units.apply(sample.features) for sample in (self.reference, self.data)])
+
+    def reference_weights(self, roles: NDArray[np.int8]) -> Array:
+        """What each event weighs where it is the reference of a fit, (events, fits)."""
+        weightings = self._weightings(roles)
+        assert weightings.weights is not None
+        return weightings.weights[:, None] * weightings.scale
+
     def _fitted(
         self, features: Features, weightings: Weightings, auxiliary: Array, progress: ToysEnded | None
     ) -> Solution:
