@@ -44,6 +44,10 @@ def test_data_are_judged_as_by_toys_of_their_own(kept: Path, truth: tuple[float,
         assert one.value == pytest.approx(other.value, abs=0.05 * other.error)
         assert one.error == pytest.approx(other.error, rel=0.05)
     assert len(found.null) == pytest.approx(600, abs=2)
+    assert [(c.name, c.p_value) for c in found.systematics.closures] == [
+        (c.name, c.p_value) for c in own.systematics.closures
+    ]
+    assert found.systematics.fitted is not None
     # Both are known to 600 toys, and the points around nu^ are not nu^.
     error = (own.p_value * (1 - own.p_value) / 600) ** 0.5
     assert found.p_value == pytest.approx(own.p_value, abs=5 * error + 0.03)

@@ -32,10 +32,13 @@ from lanner.run.execution.local import Executor, Local
 from lanner.run.kept_widths import digest_of_arrays, keep_arrays, read_kept
 from lanner.run.manifest import FolderWriter, Manifest
 from lanner.run.prepare import Job
+from lanner.run.resemblance import with_systematics
 from lanner.run.result import SearchResult
+from lanner.run.systematics import Systematics
 from lanner.run.toy_maker import ToyRun, open_store, read_toys, run_toys
-from lanner.run.uncertain import learned_for, nuisances_at, nuisances_of
+from lanner.run.uncertain import learned_for, nuisances_of
 from lanner.typing import Array, Progress
+from lanner.uncertainties.closure import Closure
 from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.effects import Effects
 from lanner.uncertainties.learned import LearnedNuisances
@@ -59,6 +62,7 @@ class UncertainCalibration:
     nuisances: LearnedNuisances
     design: Design
     points: tuple[UncertainPoint, ...]
+    closures: tuple[Closure, ...] = ()
 
     def description(self) -> dict[str, Any]:
         """What a calibration's file says of it."""
@@ -66,6 +70,7 @@ class UncertainCalibration:
             "names": list(self.nuisances.names),
             "design": self.design.points.tolist(),
             "kept": [list(point.kept) for point in self.points],
+            **Systematics(self.closures).to_dict(),
         }
 
 
@@ -88,7 +93,8 @@ def calibrate_uncertain(
             "width"
         )
     begin(progress, "learning the uncertainties")
-    nuisances = learned_for(job.recipe, uncertainties, memory=job.memory).nuisances
+    learned = learned_for(job.recipe, uncertainties, memory=job.memory)
+    nuisances = learned.nuisances
     if not len(nuisances):
         return None
     files.write(_NUISANCES, arrays_as_bytes(nuisances.to_arrays()))
@@ -112,7 +118,7 @@ def calibrate_uncertain(
                 files, f"widths/point-{k}", [KeptAtNu.of(first[w], toys).to_arrays() for w in sorted(first)]
             )
         points.append(UncertainPoint(made, tuple(kept)))
-    return UncertainCalibration(nuisances, design, tuple(points))
+    return UncertainCalibration(nuisances, design, tuple(points), learned.closures)
 
 
 def read_uncertain(
@@ -125,7 +131,7 @@ def read_uncertain(
     for k, nu in enumerate(design.points):
         store = open_store(_toys_at(folder, k), plans, _digest(digest, nuisances, nu))
         points.append(UncertainPoint(read_toys(store, toys), tuple(found["kept"][k])))
-    return UncertainCalibration(nuisances, design, tuple(points))
+    return UncertainCalibration(nuisances, design, tuple(points), Systematics.from_dict(found, None).closures)
 
 
 def judge_uncertain(
@@ -150,8 +156,10 @@ def judge_uncertain(
     nearest = int(np.argmin(np.abs(points - judge(0).nu).sum(axis=1)))
     nu = judge(nearest).nu
     weights = calibration.design.weights(nu)
+    varied = VariedPlan.of(calibration.nuisances, plans[0], reference, data)
     if weights is None:
-        return _by_own_toys(calibration, plans, reference, data, memory)
+        result = _by_own_toys(varied, len(calibration.points[0].toys.statistics[0]), plans, reference, data, memory)
+        return with_systematics(result, varied, reference, calibration.closures)
     for k in np.flatnonzero(weights):
         judge(int(k))
     first = int(np.argmax(weights))
@@ -164,8 +172,7 @@ def judge_uncertain(
     )
     rng = rng_of(plans[0].seed, Stream.CALIBRATION)
     null = Null(result.null.kind, toys, np.ones(len(toys), dtype=bool), tail=fit_tail(toys, rng=rng))
-    found = nuisances_at(calibration.nuisances.names, nu, known[first].errors)
-    return replace(result, statistic=t, null=null, nuisances=found)
+    return with_systematics(replace(result, statistic=t, null=null), varied, reference, calibration.closures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +184,6 @@ class _Judged:
     statistic: float
     toys: Array
     nu: Array
-    errors: Array
 
     @classmethod
     def of(
@@ -200,23 +206,20 @@ class _Judged:
         combiner = Combiner.of(ladder, plans[0].combination, point.toys, maps)
         first = ladder.first
         assert isinstance(first, KeptVariedExperiment)
-        nu, errors = first.fitted()
+        nu, _ = first.fitted()
         return cls(
             evaluation,
             maps,
             float(combiner.statistic(evaluation.statistics)[0]),
             combiner.null_statistics(point.toys),
             nu,
-            errors,
         )
 
 
 def _by_own_toys(
-    calibration: UncertainCalibration, plans: tuple[Plan, ...], reference: Sample, data: Sample, memory: int
+    varied: VariedPlan, toys: int, plans: tuple[Plan, ...], reference: Sample, data: Sample, memory: int
 ) -> SearchResult:
     """As in a search: toys at the nuisances that fit the data."""
-    varied = VariedPlan.of(calibration.nuisances, plans[0], reference, data)
-    toys = calibration.points[0].toys.statistics.shape[1]
     place = ", ".join(str(one) for one in nuisances_of(varied))
     warnings.warn(
         f"the data fit best at {place}, outside of the values at which the calibration has toys: {toys} toys of their "
@@ -227,8 +230,7 @@ def _by_own_toys(
     recipe = Recipe(plans, reference, data, varied=varied)
     with Local().start(recipe, memory=memory, progress=None) as workers:
         made = run_toys(workers, toys, folder=None, events_digest="")
-        result = Evaluation(workers.prepared, plans[0].combination).result(made, number_of_map_toys(toys))
-    return replace(result, nuisances=nuisances_of(varied))
+        return Evaluation(workers.prepared, plans[0].combination).result(made, number_of_map_toys(toys))
 
 
 def _toys_at(folder: Path, k: int) -> Path:
