@@ -145,8 +145,7 @@ def search(
         )
         recipe, learned = job.recipe, None
         if uncertainties:
-            begin(told, "learning the uncertainties")
-            learned = learned_for(recipe, uncertainties, memory=job.memory)
+            learned = learned_for(recipe, uncertainties, memory=job.memory, progress=told)
             recipe = with_learned(recipe, learned)
         most = checked("toys", toys)
         most = None if most == AUTO else most

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from lanner._util.files import arrays_as_bytes, arrays_from_bytes
-from lanner._util.progress import begin
 from lanner.errors import InputError, NullWarning
 from lanner.events import Sample
 from lanner.inference.combination import number_of_map_toys
@@ -87,8 +86,7 @@ def calibrate_uncertain(
             "with uncertainties the likelihood ratio has toys for one data set at a time: use search, or leave out the "
             "width"
         )
-    begin(progress, "learning the uncertainties")
-    nuisances = learned_for(job.recipe, uncertainties, memory=job.memory).nuisances
+    nuisances = learned_for(job.recipe, uncertainties, memory=job.memory, progress=progress).nuisances
     if not len(nuisances):
         return None
     files.write(_NUISANCES, arrays_as_bytes(nuisances.to_arrays()))
