@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,13 @@ LEVELS = (0.05, 0.01)
 LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
 
 
-def judged(block: int, samples: Sequence[int], *, reference: int, data_sets: int, toys: int) -> list[dict[str, Any]]:
+def judged(
+    block: int, samples: Sequence[int], *, reference: int, data_sets: int, toys: int
+) -> Iterator[dict[str, Any]]:
     """One reference, and for each size of the varied samples the warnings and the p-values at each point."""
     rng = np.random.default_rng([block, 0])
     nominal = Sample.of(rng.exponential(size=(reference, 1)))
     known = UncertainReference.of(nominal, exact(SIZE), seed=block)
-    found = []
     for size in samples:
         rng = np.random.default_rng([block, size])
         up, down = (Sample.of(rng.exponential(np.exp(shift), (size, 1))) for shift in (SIZE, -SIZE))
@@ -65,8 +66,7 @@ def judged(block: int, samples: Sequence[int], *, reference: int, data_sets: int
         for nu in POINTS:
             data, auxiliary = zip(*(null_data(SIZE, nu, rng) for _ in range(data_sets)), strict=True)
             one["p"].append(uncertain.judged_together(data, np.stack(auxiliary), toys, rng).tolist())
-        found.append(one)
-    return found
+        yield one
 
 
 def shares(p: Array) -> tuple[list[str], bool]:
@@ -86,9 +86,7 @@ def page(done: dict[str, list[dict[str, Any]]]) -> tuple[str, bool]:
     lines = [["events up, down", "nu*", "data sets", "KS p", *(f"p ≤ {x:g} (%)" for x in LEVELS), "in range"]]
     warned = [["events up, down", "blocks", "with a warning", "p ≤ 0.05 with (%)", "p ≤ 0.05 without (%)"]]
     good = True
-    for size, blocks in done.items():
-        if not blocks:
-            continue
+    for size, blocks in sorted(done.items(), key=lambda item: int(item[0])):
         quiet = [block for block in blocks if not block["warned"]]
         for k, nu in enumerate(POINTS):
             cells, passed = shares(np.concatenate([block["p"][k] for block in blocks]))
@@ -134,8 +132,8 @@ def main() -> None:
             done.setdefault(str(size), []).append(one)
             low = [f"{np.mean(np.array(p) <= 0.05):.3f}" for p in one["p"]]
             print(size, f"block {block}", "warned" if one["warned"] else "", *low, flush=True)
-        if kept:
-            kept.write_text(json.dumps(done))
+            if kept:
+                kept.write_text(json.dumps(done))
     tables, good = page(done)
     arguments.output.write_text(ABOUT + tables)
     sys.exit(0 if arguments.smoke or good else 1)
