@@ -28,6 +28,7 @@ from scipy import stats
 import lanner
 from command_line import parse, study_parser
 from internals import Sample, markdown_table
+from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.learn import learn
 from uncertain_toys import EXPECTED, Array, UncertainReference, exact, null_data
 
@@ -49,7 +50,7 @@ def judged(
     for size in samples:
         rng = np.random.default_rng([block, size])
         up, down = (Sample.of(rng.exponential(np.exp(shift), (size, 1))) for shift in (SIZE, -SIZE))
-        declared = [
+        declared: list[Uncertainty] = [
             lanner.Shifted("scale", up=up, down=down, up_yield=1.0, down_yield=1.0),
             lanner.Normalisation("normalisation", SIZE),
         ]
