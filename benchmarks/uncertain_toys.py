@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from lanner.uncertainties.profile import Profile
 
 EXPECTED = 2000.0
 _TOGETHER = 1000  # toys
+_FITTED = 20  # data sets, the mean of whose nu^ is where shared toys are made
 Array = NDArray[np.float64]
 
 
@@ -85,6 +86,26 @@ class UncertainReference:
         combined = Combination.freeze("harmonic", ladder.laws(), null[:, : toys // 3])
         t = combined(null[:, toys // 3 :])
         return OwnToys(int(np.count_nonzero(t >= combined(own)[0])), len(t), profile)
+
+    def judged_together(self, data: Sequence[Any], auxiliary: Array, toys: int, rng: np.random.Generator) -> Array:
+        """p-values of data sets by toys that they share, made at the mean nu^ of some of them, spread over their steps.
+
+        Each data set has its own fit of the nuisances, as the toys have. It costs little more than to judge one.
+        """
+        samples = [Sample.of(one) for one in data]
+        fits = [self.judge.profile(one, a).nu for one, a in zip(samples[:_FITTED], auxiliary, strict=False)]
+        ladder = self.judge.ladder(np.mean(fits, axis=0), samples, auxiliary)
+        null = np.stack([s.statistic for s in ladder.fit_toys(range(toys))])
+        own = np.stack([s.statistic for s in ladder.fit([ladder.first.scheme.data(k) for k in range(len(samples))])])
+        combined = Combination.freeze("harmonic", ladder.laws(), null[:, : toys // 3])
+        t = np.sort(combined(null[:, toys // 3 :]))
+        beyond = len(t) - np.searchsorted(t, combined(own), side="left")
+        return np.asarray((beyond + rng.random(len(samples))) / (len(t) + 1))
+
+    def with_nuisances(self, nuisances: Nuisances) -> UncertainReference:
+        """The same reference, whose features are kept, with other uncertainties."""
+        effects = nuisances.of(self.judge.reference.features)
+        return UncertainReference(replace(self.judge, nuisances=nuisances, effects=effects))
 
     def calibrated(self, toys: int) -> CalibratedReference:
         """With toys at a fixed design of nuisances, of which a third make the scales comparable."""

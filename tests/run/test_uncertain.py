@@ -1,5 +1,6 @@
 """Searches whose reference has uncertainties."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import lanner
 from lanner.errors import CountWarning, InputError, NullWarning, UncertaintyWarning
 from lanner.uncertainties.declared import Uncertainty
+from tests.uncertainties.test_learn import eight_features, pdf_like
 
 RNG = np.random.default_rng(1)
 REFERENCE = RNG.exponential(size=(40_000, 1))
@@ -138,3 +140,31 @@ def test_what_does_nothing_gives_the_very_same_result() -> None:
     how = HOW | {"null": "permutation", "expected": 200}
     with pytest.warns(CountWarning), pytest.warns(UncertaintyWarning, match="it is left out"):
         lanner.search(REFERENCE, data_at(0.0, 0.0), uncertainties=nothing[:1], **how)
+
+
+def test_two_identical_variations_share_what_one_would_explain() -> None:
+    data, varied = data_at(1.0, 0.0), np.exp(0.1 * np.tanh(REFERENCE[:, 0] - 1))
+    both = lanner.search(REFERENCE, data, uncertainties=[lanner.Weights(n, up=varied) for n in "ab"], **HOW)
+    # Two of the same size, added in quadrature, are one that is larger by the square root of 2.
+    alone = lanner.search(REFERENCE, data, uncertainties=[lanner.Weights("c", up=varied ** (2**0.5))], **HOW)
+    (a, b), (c,) = both.nuisances, alone.nuisances
+    assert (a.value, a.error) == pytest.approx((b.value, b.error))
+    assert a.value == pytest.approx(c.value / 2**0.5, abs=0.05)
+    assert both.z_score == pytest.approx(alone.z_score, abs=0.3)
+
+
+def test_twenty_pairs_of_weights_in_eight_features_close_and_cost_little() -> None:
+    x = eight_features(20_400)[0]
+    reference, data = x[:20_000], x[20_000:]
+    declared = pdf_like(reference, np.ones(20_000), 20)[0]
+    times, told = [], []
+    how = HOW | {"expected": 400, "toys": 60, "progress": lambda what, done, total: told.append(what)}
+    for uncertainties in ((), declared):
+        began = time.process_time()
+        found = lanner.search(reference, data, uncertainties=uncertainties, **how)
+        times.append(time.process_time() - began)
+    assert found.warnings == ()  # all of them close, and tell
+    assert len(found.nuisances) == 20
+    assert found.p_value > 0.01
+    assert "preparing uncertainties, steps" in told
+    assert times[1] < 10 * times[0]

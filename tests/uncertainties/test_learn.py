@@ -1,7 +1,6 @@
 """Log-ratios learned from samples, weights and labels, against closed forms."""
 
 import time
-import warnings
 
 import numpy as np
 import pytest
@@ -48,24 +47,22 @@ def test_a_scale_is_learned_far_better_than_the_data_can_tell(size: float) -> No
     assert all(closure.closes and closure.tells for closure in found.closures)
 
 
-def test_with_fewer_events_it_is_good_enough_or_does_not_close() -> None:
-    for seed in range(4):
-        x, up, down = exponentials(40_000, 0.05, seed)
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            found = learned([Shifted("scale", up=up, down=down)], x)
-        assert errors(found, 0.05)[0] < 0.7 * EXPECTED**-0.5 or said
+def test_with_fewer_events_it_is_said_that_nobody_can_tell() -> None:
+    x, up, down = exponentials(40_000, 0.05, 1)
+    with pytest.warns(ClosureWarning, match="too few varied events to tell.*'scale' up"):
+        found = learned([Shifted("scale", up=up, down=down)], x)
+    assert errors(found, 0.05)[0] < 0.7 * EXPECTED**-0.5
 
 
 def test_the_same_events_at_other_values_tell_more_than_other_events() -> None:
     x = exponentials(20_000, 0.05, 2)[0]
-    found = learned([Shifted("scale", up=x * np.exp(0.05), down=x * np.exp(-0.05))], x)
+    found = learned([Shifted("scale", up=x * np.exp(0.05), down=x * np.exp(-0.05))], x, expected=500)
     assert errors(found, 0.05)[0] < 0.25 * EXPECTED**-0.5
 
 
 def test_beyond_one_uncertainty_log_r_goes_on_in_a_straight_line() -> None:
     x = exponentials(40_000, 0.15, 3)[0]
-    found = learned([Shifted("scale", up=x * np.exp(0.15), down=x * np.exp(-0.15))], x)
+    found = learned([Shifted("scale", up=x * np.exp(0.15), down=x * np.exp(-0.15))], x, expected=500)
     effect = found.nuisances.of(GRID[:, None])
     values = [effect.at(np.array([nu]))[0] for nu in (1.0, 2.0, 3.0)]
     np.testing.assert_allclose(values[2] - values[1], values[1] - values[0], atol=1e-12)
@@ -77,7 +74,7 @@ def test_changes_of_acceptance_are_part_of_the_variation() -> None:
     # Events above 1 are selected; a scale of +5 % lets more of them in.
     x = exponentials(100_000, 0.0, 4)[0]
     up, down = (x * np.exp(shift) for shift in (0.05, -0.05))
-    found = learned([Shifted("scale", up=up[up > 1], down=down[down > 1])], x[x > 1])
+    found = learned([Shifted("scale", up=up[up > 1], down=down[down > 1])], x[x > 1], expected=500)
     effect = found.nuisances.of(GRID[GRID > 1, None])
     error = effect.at(np.array([1.0]))[0] - scale(GRID[GRID > 1], 0.05)
     assert np.sqrt(np.average(error**2, weights=DENSITY[GRID > 1])) < 0.3 * EXPECTED**-0.5
@@ -86,7 +83,7 @@ def test_changes_of_acceptance_are_part_of_the_variation() -> None:
 def test_a_yield_that_is_given_takes_the_place_of_that_of_the_samples() -> None:
     x = exponentials(20_000, 0.0, 5)[0]
     up = np.random.default_rng(6).permutation(x)[:8000] * 1.02
-    found = learned([Shifted("scale", up=Sample.of(up), up_yield=1.1)], x, expected=500)
+    found = learned([Shifted("scale", up=Sample.of(up), up_yield=1.1)], x, expected=200)
     log_r = found.nuisances.of(x).at(np.array([1.0]))[0]
     assert np.exp(log_r).mean() == pytest.approx(1.1, abs=0.005)
 
@@ -95,7 +92,7 @@ def test_weighted_samples_are_taken_by_their_weights() -> None:
     rng = np.random.default_rng(7)
     x, up = rng.exponential(2.0, (40_000, 1)), rng.exponential(2.0, (40_000, 1))
     to_one, to_more = 2 * np.exp(-x[:, 0] / 2), 2 / 1.05 * np.exp(-up[:, 0] * (1 / 1.05 - 0.5))
-    found = learned([Shifted("scale", up=Sample.of(up, weights=to_more))], x, weights=to_one)
+    found = learned([Shifted("scale", up=Sample.of(up, weights=to_more))], x, weights=to_one, expected=200)
     error = found.nuisances.of(GRID[:, None]).at(np.array([1.0]))[0] - scale(GRID, np.log(1.05))
     assert np.sqrt(DENSITY @ error**2) < 0.03
 
@@ -172,9 +169,8 @@ def test_the_share_of_a_process_is_learned() -> None:
 
 def test_what_is_known_needs_no_closure_and_keeps_its_place() -> None:
     x, up, _ = exponentials(20_000, 0.05, 12)
-    found = learned(
-        [KnownRatio("known", lambda x, nu: 0.1 * nu * x[:, 0]), Shifted("scale", up=up), Normalisation("lumi", 0.03)], x
-    )
+    known = KnownRatio("known", lambda x, nu: 0.1 * nu * x[:, 0])
+    found = learned([known, Shifted("scale", up=up), Normalisation("lumi", 0.03)], x, expected=200)
     assert found.nuisances.names == ("known", "scale", "lumi")
     assert [closure.name for closure in found.closures] == ["scale"]
     only = learned([Normalisation("lumi", 0.03)], x)
@@ -191,10 +187,14 @@ def test_a_variation_that_cannot_be_learned_is_said() -> None:
         )
 
 
-def test_too_few_events_to_tell_are_said() -> None:
-    x, up, down = exponentials(4000, 0.05, 14)
-    with pytest.warns(ClosureWarning, match="too few varied events to tell.*'scale' up"):
-        learned([Shifted("scale", up=up, down=down)], x)
+def test_each_step_of_learning_is_told() -> None:
+    x, up, _ = exponentials(4000, 0.05, 14)
+    told: list[tuple[str, int, int]] = []
+    declared = [Shifted("scale", up=up), Weights("pdf", up=np.exp(0.1 * np.tanh(x[:, 0]))), Normalisation("lumi", 0.1)]
+    learned(declared, x, expected=20, progress=lambda *what: told.append(what))
+    # Functions, weights, a sample, and four widths of the closure.
+    assert [done for _, done, _ in told] == list(range(8))
+    assert {(what, total) for what, _, total in told} == {("preparing uncertainties, steps", 7)}
 
 
 def test_the_seed_decides_and_memory_does_not() -> None:

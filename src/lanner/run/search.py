@@ -142,8 +142,7 @@ def search(
         )
         recipe, learned = job.recipe, None
         if uncertainties:
-            begin(told, "learning the uncertainties")
-            learned = learned_for(recipe, uncertainties, memory=job.memory)
+            learned = learned_for(recipe, uncertainties, memory=job.memory, progress=told)
             recipe = with_learned(recipe, learned)
             if recipe.varied is None and recipe.data is not None:  # none of them does anything
                 check_count(recipe.plans[0], len(recipe.data))

@@ -14,7 +14,7 @@ from lanner.events.spread import SpreadSample
 from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import MIN_RATIO, Plan
 from lanner.inference.varied_experiment import VariedPlan
-from lanner.typing import Array
+from lanner.typing import Array, Progress
 from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncertainty, Weights
 from lanner.uncertainties.effects import KnownRatio
 from lanner.uncertainties.learn import Learned, learn
@@ -81,7 +81,9 @@ def nuisances_at(names: Sequence[str], nu: Array, errors: Array) -> tuple[Nuisan
     return tuple(Nuisance(n, float(x), float(e)) for n, x, e in zip(names, nu, errors, strict=True))
 
 
-def learned_for(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int) -> Learned:
+def learned_for(
+    recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory: int, progress: Progress | None = None
+) -> Learned:
     """The uncertainties of a search, learned from its reference."""
     plan = recipe.plans[0]
     if isinstance(recipe.reference, SpreadSample):
@@ -98,6 +100,7 @@ def learned_for(recipe: Recipe, uncertainties: Sequence[Uncertainty], *, memory:
         scaling=plan.units,
         seed=plan.seed,
         memory=memory,
+        progress=progress,
     )
 
 

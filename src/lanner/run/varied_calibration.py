@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from lanner._util.files import arrays_as_bytes, arrays_from_bytes
-from lanner._util.progress import begin
 from lanner.errors import InputError, NullWarning
 from lanner.events import Sample
 from lanner.inference.combination import number_of_map_toys
@@ -92,8 +91,7 @@ def calibrate_uncertain(
             "with uncertainties the likelihood ratio has toys for one data set at a time: use search, or leave out the "
             "width"
         )
-    begin(progress, "learning the uncertainties")
-    learned = learned_for(job.recipe, uncertainties, memory=job.memory)
+    learned = learned_for(job.recipe, uncertainties, memory=job.memory, progress=progress)
     nuisances = learned.nuisances
     if not len(nuisances):
         return None

@@ -7,18 +7,20 @@ counts, so that no ratio is used that was not tested.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import memory_budget
+from lanner._util.progress import PREPARING
 from lanner._util.text import joined
 from lanner.errors import ClosureWarning, InputError
 from lanner.events import Sample, Scaling
-from lanner.typing import Array
-from lanner.uncertainties.closure import Closure, Events, HeldOut, close
+from lanner.typing import Array, Progress
+from lanner.uncertainties.closure import RESOLUTION, STEPS, Closure, Events, HeldOut, close
 from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncertainty, Weights
 from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Variation
 from lanner.uncertainties.learned import LearnedNuisances, LearnedShare, LearnedVariation, log_ratios
@@ -46,6 +48,7 @@ def learn(
     scaling: Scaling,
     seed: int = 0,
     memory: float | str | None = None,
+    progress: Progress | None = None,
 ) -> Learned:
     """Learn log r(x; nu) of declared uncertainties, and warn where one does not close at `expected` events."""
     matched = match_uncertainties(uncertainties, reference)
@@ -58,8 +61,10 @@ def learn(
         raise InputError(f"the reference has {len(reference)} events: give at least {_LEAST} to learn variations from")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))
     budget = memory_budget(memory)
+    told = _counted(progress, matched)
     school = _School.of(reference, Smooth.choose(reference.features, scaling, rng=rng, memory=budget), budget)
-    variations, held_out = school.taught(matched)
+    told()
+    variations, held_out = school.taught(matched, told)
     closures = close(
         school.reference,
         held_out,
@@ -68,6 +73,7 @@ def learn(
         scaling=scaling,
         rng=rng,
         memory=budget,
+        told=told,
     )
     _warn(closures, expected)
     return Learned(LearnedNuisances(variations), closures)
@@ -103,10 +109,14 @@ class _School:
         parts = (_part(smooth, first, unit, stored), _part(smooth, second, unit, stored))
         return cls(sample, smooth, rows, (first, second), parts, second_moments(parts), unit, memory)
 
-    def taught(self, uncertainties: Sequence[Uncertainty]) -> tuple[tuple[Variation, ...], list[HeldOut]]:
+    def taught(
+        self, uncertainties: Sequence[Uncertainty], told: Callable[[], None]
+    ) -> tuple[tuple[Variation, ...], list[HeldOut]]:
         """The variations in their order, and what closes or not."""
         by_weights = [one for one in uncertainties if isinstance(one, Weights | Process)]
         regressed = self._regressed(by_weights)
+        if by_weights:
+            told()
         variations: list[Variation] = []
         held_out: list[HeldOut] = []
         for one in uncertainties:
@@ -114,7 +124,7 @@ class _School:
                 variations.append(_exact(one))
                 continue
             if isinstance(one, Shifted):
-                variation, tested = self._shifted(one)
+                variation, tested = self._shifted(one, told)
             elif isinstance(one, Weights):
                 variation, tested = self._weights(one, regressed[one.name])
             else:
@@ -162,7 +172,7 @@ class _School:
             held_out.append(HeldOut(one.name, direction, (varied[self.rows[0]], varied[self.rows[1]]), ratio))
         return LearnedShare(one.name, one.size, self.smooth, learned.halves.mean(axis=0)), held_out
 
-    def _shifted(self, one: Shifted) -> tuple[Variation, list[HeldOut]]:
+    def _shifted(self, one: Shifted, told: Callable[[], None]) -> tuple[Variation, list[HeldOut]]:
         fits: list[Fitted] = []
         held_out = []
         for direction, sample, change in (("up", one.up, one.up_yield), ("down", one.down, one.down_yield)):
@@ -176,6 +186,7 @@ class _School:
             values = self._unseen(fits[-1].halves)
             ratio = tuple(np.exp(log_ratios(half[:, 0], "log")) for half in values)
             held_out.append(HeldOut(one.name, direction, (first, second), (ratio[0], ratio[1])))
+            told()
         c = np.concatenate([fit.halves for fit in fits], axis=2)
         return LearnedVariation(one.name, self.smooth, c.mean(axis=0), "log"), held_out
 
@@ -183,6 +194,22 @@ class _School:
         """psi . c of the reference's events of each half, by the coefficients of the other half."""
         first, second = self.parts
         return first.sums(c[1]), second.sums(c[0])
+
+
+def _counted(progress: Progress | None, uncertainties: Sequence[Uncertainty]) -> Callable[[], None]:
+    """A function that tells of one more step: functions, weights, each sample, each width of the closure."""
+    sides = [side for one in uncertainties if isinstance(one, Shifted) for side in (one.up, one.down)]
+    weights = any(isinstance(one, Weights | Process) for one in uncertainties)
+    total = 1 + int(weights) + sum(side is not None for side in sides) + STEPS
+    steps = count()
+
+    def told() -> None:
+        done = next(steps)
+        if progress is not None:
+            progress(f"{PREPARING} uncertainties, steps", done, total)
+
+    told()
+    return told
 
 
 def _exact(one: Normalisation | KnownRatio) -> Variation:
@@ -221,8 +248,9 @@ def _warn(closures: Sequence[Closure], expected: float) -> None:
     if unknown:
         warnings.warn(
             f"there are too few varied events to tell whether these variations are good enough for {expected:g} "
-            f"expected events: {joined(unknown)}, in brackets the error of a bias in standard deviations of the data. "
-            "Give more events of the reference and of the variations, ten times as many as are expected or more",
+            f"expected events: {joined(unknown)}, in brackets the error of a bias in standard deviations of the data, "
+            f"which should be at most {RESOLUTION}. Give more events of the reference and of the variations: fifty "
+            "times as many as are expected, or fewer where the samples hold the same events",
             ClosureWarning,
             stacklevel=4,
         )

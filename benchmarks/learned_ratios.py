@@ -1,0 +1,144 @@
+"""Do p-values hold where log r of an uncertainty was learned from samples of a finite size, or is there a warning?
+
+    python benchmarks/learned_ratios.py --kept kept.json       # hours on one core; goes on where it was stopped
+    python benchmarks/learned_ratios.py --only 40000 --blocks 5
+
+Exponential of mean 1, 2000 expected, 200 000 events of the reference; a scale of 5 %, learned from independent samples
+up and down of several sizes, and a normalisation of 5 %. Every block has its own reference and its own samples, so that
+the error of what is learned is sampled too, and data sets at several true values of the nuisances, each with its own
+auxiliary measurement. Data sets of a block share their toys (`uncertain_toys.py`). Writes docs/learned-ratios.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from scipy import stats
+
+import lanner
+from command_line import parse, study_parser
+from internals import Sample, markdown_table
+from lanner.uncertainties.declared import Uncertainty
+from lanner.uncertainties.learn import learn
+from uncertain_toys import EXPECTED, Array, UncertainReference, exact, null_data
+
+REFERENCE, SIZE = 200_000, 0.05
+SAMPLES = (20_000, 40_000, 100_000, 200_000)  # events of each of the two varied samples
+POINTS = ((0.0, 0.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # true values of scale and normalisation
+BLOCKS, DATA_SETS, TOYS = 10, 50, 900
+LEVELS = (0.05, 0.01)
+LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
+
+
+def judged(
+    block: int, samples: Sequence[int], *, reference: int, data_sets: int, toys: int
+) -> Iterator[dict[str, Any]]:
+    """One reference, and for each size of the varied samples the warnings and the p-values at each point."""
+    rng = np.random.default_rng([block, 0])
+    nominal = Sample.of(rng.exponential(size=(reference, 1)))
+    known = UncertainReference.of(nominal, exact(SIZE), seed=block)
+    for size in samples:
+        rng = np.random.default_rng([block, size])
+        up, down = (Sample.of(rng.exponential(np.exp(shift), (size, 1))) for shift in (SIZE, -SIZE))
+        declared: list[Uncertainty] = [
+            lanner.Shifted("scale", up=up, down=down, up_yield=1.0, down_yield=1.0),
+            lanner.Normalisation("normalisation", SIZE),
+        ]
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", lanner.errors.ClosureWarning)
+            learned = learn(declared, nominal, expected=EXPECTED, scaling=known.judge.plans[0].units, seed=block)
+        one: dict[str, Any] = {
+            "block": block,
+            "warned": any(issubclass(w.category, lanner.errors.ClosureWarning) for w in said),
+            "closures": [{k: v for k, v in c.to_dict().items() if k != "pulls"} for c in learned.closures],
+            "p": [],
+        }
+        uncertain = known.with_nuisances(learned.nuisances)
+        for nu in POINTS:
+            data, auxiliary = zip(*(null_data(SIZE, nu, rng) for _ in range(data_sets)), strict=True)
+            one["p"].append(uncertain.judged_together(data, np.stack(auxiliary), toys, rng).tolist())
+        yield one
+
+
+def shares(p: Array) -> tuple[list[str], bool]:
+    """How uniform p-values are, in words, and whether that will do."""
+    ks = float(stats.kstest(p, "uniform").pvalue)
+    cells, passed = [f"{ks:.2g}"], ks > LEAST_KS
+    for level in LEVELS:
+        share = float(np.mean(p <= level))
+        low, high = (x / len(p) for x in stats.binom.interval(1 - TAIL, len(p), level))
+        cells.append(f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})")
+        passed &= low <= share <= high
+    return cells, passed
+
+
+def page(done: dict[str, list[dict[str, Any]]]) -> tuple[str, bool]:
+    """The tables, and whether p-values hold wherever no warning is given."""
+    lines = [["events up, down", "nu*", "data sets", "KS p", *(f"p ≤ {x:g} (%)" for x in LEVELS), "in range"]]
+    warned = [["events up, down", "blocks", "with a warning", "p ≤ 0.05 with (%)", "p ≤ 0.05 without (%)"]]
+    good = True
+    for size, blocks in sorted(done.items(), key=lambda item: int(item[0])):
+        quiet = [block for block in blocks if not block["warned"]]
+        for k, nu in enumerate(POINTS):
+            cells, passed = shares(np.concatenate([block["p"][k] for block in blocks]))
+            number = sum(len(block["p"][k]) for block in blocks)
+            lines.append([size, f"({nu[0]:g}, {nu[1]:g})", str(number), *cells, "yes" if passed else "NO"])
+            if quiet:
+                good &= shares(np.concatenate([block["p"][k] for block in quiet]))[1]
+        parts = [[b for b in blocks if b["warned"]], quiet]
+        levels = [f"{100 * float(np.mean([np.array(b['p']) <= 0.05 for b in p])):.1f}" if p else "" for p in parts]
+        warned.append([size, str(len(blocks)), str(len(parts[0])), *levels])
+    return f"{markdown_table(lines)}\n\n{markdown_table(warned)}\n", good
+
+
+ABOUT = (
+    "# Learned ratios: do p-values hold, or is there a warning?\n\nMade by `python benchmarks/learned_ratios.py`: "
+    f"exponential of mean 1, {EXPECTED:g} expected, {REFERENCE} events of the reference, uncertainties of 5 % in scale "
+    "and in normalisation. log r of the scale is learned from independent samples up and down. Each block has a new "
+    f"reference, new samples and {DATA_SETS} null data sets at each point nu* = (scale, normalisation), in units of "
+    "the uncertainties. In brackets the 99.99 % interval of what chance allows.\n\n"
+)
+
+
+def main() -> None:
+    """Run the study and write its tables."""
+    parser = study_parser(__doc__, writes="docs/learned-ratios.md", flag="--write")
+    parser.add_argument("--blocks", type=int, default=BLOCKS, help="References, each with samples of every size.")
+    parser.add_argument("--only", type=int, action="append", choices=SAMPLES, help="Some sizes only; several times.")
+    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
+    arguments = parse(parser)
+    kept: Path | None = arguments.kept
+    done: dict[str, list[dict[str, Any]]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    samples = [1000] if arguments.smoke else arguments.only or list(SAMPLES)
+    sizes = (
+        {"reference": 40_000, "data_sets": 5, "toys": 90}
+        if arguments.smoke
+        else {"reference": REFERENCE, "data_sets": DATA_SETS, "toys": TOYS}
+    )
+    for block in range(1 if arguments.smoke else arguments.blocks):
+        missing = [size for size in samples if block not in [one["block"] for one in done.get(str(size), [])]]
+        if not missing:
+            continue
+        for size, one in zip(missing, judged(block, missing, **sizes), strict=True):
+            done.setdefault(str(size), []).append(one)
+            low = [f"{np.mean(np.array(p) <= 0.05):.3f}" for p in one["p"]]
+            print(size, f"block {block}", "warned" if one["warned"] else "", *low, flush=True)
+            if kept:
+                kept.write_text(json.dumps(done))
+    tables, good = page(done)
+    arguments.output.write_text(ABOUT + tables)
+    sys.exit(0 if arguments.smoke or good else 1)
+
+
+if __name__ == "__main__":
+    main()
