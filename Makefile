@@ -4,8 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
+# At the versions of constraints.txt, the build backend in its own environment included: older and newer pips read one of these each.
+INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-full fuzz faults golden lint docs bench bench-full study format hooks clean
+.PHONY: demo test test-full fuzz faults golden lint docs wheel licences pins bench bench-full study format hooks clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -52,6 +55,31 @@ lint: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/make_api.py
 
+# The wheel, built twice: the same bytes, or an error; and its SHA-256.
+wheel: $(READY)
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t wheel -d dist
+	$(BIN)/python -m hatchling build -t wheel -d dist/again
+	cmp dist/*.whl dist/again/*.whl
+	rm -rf dist/again
+	$(BIN)/python -m pip --disable-pip-version-check hash dist/*.whl
+
+# docs/licences.md, from what is installed.
+licences: $(TORCH)
+	$(BIN)/python docs/make_dependencies.py
+
+# constraints.txt of the newest versions that pyproject.toml allows, and the table of their licences. Nothing is installed to choose
+# them; then .venv is brought to them.
+pins:
+	$(PYTHON) docs/make_pins.py
+	rm -rf $(VENV)-pins
+	$(PYTHON) -m venv $(VENV)-pins
+	$(VENV)-pins/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
+		--report $(VENV)-pins/report.json --only-binary pythia8mc,fastjet ".[dev,physics,dask,network,gpu]"
+	$(PYTHON) docs/make_pins.py $(VENV)-pins/report.json
+	rm -rf $(VENV)-pins
+	$(MAKE) licences
+
 # What people run, first second to verdict; then the engine beside what one would use instead. A tenth of the paper's sizes.
 bench: $(READY)
 	$(BIN)/python benchmarks/bench_search.py --size quick
@@ -77,14 +105,13 @@ hooks: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Lanner needs Python 3.11 or newer; give one as PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		--only-binary pythia8mc,fastjet -e ".[dev,physics,dask]"
+	$(INSTALL) --only-binary pythia8mc,fastjet -e ".[dev,physics,dask]"
 	touch $(READY)
 
 # Torch is large, and only the neural network that Lanner is compared with needs it.
 $(TORCH): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[network]"
+	$(INSTALL) -e ".[network]"
 	touch $(TORCH)
 
 clean:
-	rm -rf $(VENV) demo fuzz-failures .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-pins dist demo fuzz-failures .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import multiprocessing
 import sys
 import threading
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from lanner._util import displays
-from lanner._util.progress import as_progress, begin, named, part_of, shown
+from lanner._util.progress import as_progress, begin, heard, named, part_of, shown, waiting
 from lanner.errors import InputError
 from tests._util.test_displays import Broken, Handle, Terminal
 
@@ -262,3 +263,78 @@ def test_a_line_comes_though_nothing_is_told(monkeypatch: pytest.MonkeyPatch) ->
         while not log.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
     assert log.getvalue().startswith("[0:01] starting\n")
+
+
+def until(seen: list) -> None:
+    """Wait until something was said: a busy machine may take longer than was asked for."""
+    end = time.monotonic() + 30
+    while not seen and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_what_is_waited_for_is_said_to_whoever_hears_of_the_work(seen: list) -> None:
+    with shown(lambda *said: seen.append(said)), waiting("another run", after=0.01):
+        until(seen)
+        assert seen == [("waiting for another run", 0, 1)]
+    assert seen[1:] == [("waiting for another run", 1, 1)]
+
+
+def test_what_is_waited_for_is_a_line_of_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(True) as told:
+        told("toys", 5, 10)
+        with waiting("another run", after=0.01):
+            end = time.monotonic() + 30
+            while "waiting" not in log.getvalue() and time.monotonic() < end:
+                time.sleep(0.01)
+        told("toys", 10, 10)
+    assert [line.split("] ")[1] for line in log.getvalue().splitlines()[:2]] == [
+        "toys 5 of 10",
+        "waiting for another run",
+    ]
+
+
+def test_a_moment_needs_no_words(seen: list) -> None:
+    with shown(lambda *said: seen.append(said)), waiting("another run", after=100):
+        pass
+    assert seen == []
+    assert threading.active_count() == 1 or all(not isinstance(t, threading.Timer) for t in threading.enumerate())
+
+
+def test_where_nobody_hears_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with waiting("another run", after=0.01):
+        until(caplog.records)
+    assert caplog.messages == ["waiting for another run"]
+    assert caplog.records[0].levelno == logging.WARNING
+
+
+def test_silence_is_kept_while_waiting(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = to_file(monkeypatch)
+    with shown(False), waiting("another run", after=0.01):
+        time.sleep(0.2)
+    assert caplog.messages == []
+    assert log.getvalue() == ""
+
+
+def test_a_function_that_fails_while_waiting_stops_the_work() -> None:
+    called = []
+
+    def fails(*said: object) -> None:
+        called.append(said)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), shown(fails), waiting("another run", after=0.01):
+        until(called)
+
+
+def test_work_knows_who_hears_of_it() -> None:
+    def hears(what: str, done: int, total: int) -> None: ...
+
+    assert heard() is None
+    with shown(hears):
+        assert heard() is hears
+        with shown(False):
+            assert heard() not in (None, hears)
+        with shown(None):
+            assert heard() is hears
+    assert heard() is None

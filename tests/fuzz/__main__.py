@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzz.case import Case
-from tests.fuzz.pool import case_of, kind_of, run
+from tests.fuzz.pool import SECONDS, case_of, kind_of, run
 
 
 def main() -> int:
@@ -17,16 +17,17 @@ def main() -> int:
     arguments.add_argument("--cases", type=int, default=5000)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--processes", type=int, default=2)
+    arguments.add_argument("--seconds", type=float, default=SECONDS, help="a case that takes longer hangs")
     arguments.add_argument("--output", type=Path, default=Path("fuzz-failures"), help="where failing cases are kept")
     arguments.add_argument("--replay", type=Path, help="the folder of a case that was kept")
     given = arguments.parse_args()
     if given.replay is not None:
-        ((_, outcome),) = run([Case.kept(given.replay)], processes=1)
+        ((_, outcome),) = run([Case.kept(given.replay)], processes=1, seconds=given.seconds)
         sys.stdout.write(f"{outcome.status}\n{outcome.detail}\n")
         return 0 if outcome.fine else 1
     began, counts, failed = time.monotonic(), Counter[tuple[str, str]](), 0
     tasks = [(given.seed, number) for number in range(given.cases)]
-    for task, outcome in run(tasks, processes=given.processes):
+    for task, outcome in run(tasks, processes=given.processes, seconds=given.seconds):
         assert isinstance(task, tuple)
         seed, number = task
         counts[kind_of(number), outcome.status] += 1

@@ -18,7 +18,7 @@ from tests.fuzz.check import Outcome, check
 from tests.fuzz.files import KINDS, make
 from tests.fuzz.texts import config, flags
 
-SECONDS = 20.0  # that a case may take
+SECONDS = 20.0  # that a case may take, unless told otherwise: on a busy machine all of them take longer
 _ROOM = 4 * 2**30  # bytes of addresses beyond those of a process that has tried nothing: an end to runaways
 Task = Case | tuple[int, int]  # a case, or the seed and the number that make it
 _MIX = (*KINDS, "csv", "config", "config", "config", "flags")
@@ -59,7 +59,7 @@ class _Worker:
         self.connection.close()
 
 
-def run(tasks: Iterable[Task], *, processes: int = 2) -> Iterator[tuple[Task, Outcome]]:
+def run(tasks: Iterable[Task], *, processes: int = 2, seconds: float = SECONDS) -> Iterator[tuple[Task, Outcome]]:
     """Try every case, and yield it with what became of it, as it comes."""
     waiting, workers = deque(tasks), [_Worker() for _ in range(processes)]
     try:
@@ -72,11 +72,11 @@ def run(tasks: Iterable[Task], *, processes: int = 2) -> Iterator[tuple[Task, Ou
                 case = worker.case
                 if case is None:
                     continue
-                late = time.monotonic() - worker.since > SECONDS
+                late = time.monotonic() - worker.since > seconds
                 if worker.connection not in ready and not late:
                     continue
                 try:
-                    outcome = Outcome("hang", f"more than {SECONDS:g} s") if late else worker.connection.recv()
+                    outcome = Outcome("hang", f"more than {seconds:g} s") if late else worker.connection.recv()
                 except EOFError:
                     worker.process.join()
                     code = worker.process.exitcode or 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lanner._util.locks import release_lock, try_lock
+from lanner._util.progress import shown
 from lanner.errors import FileError, FolderError
 from lanner.run import manifest as module
 from lanner.run.manifest import NAME, Manifest, read_together, written_together
@@ -146,6 +147,23 @@ def test_a_writer_that_never_ends_is_an_error(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(FileError, match="another run has been writing to"):
         write(tmp_path, a="1")
     release_lock(lock)
+
+
+def test_whoever_waits_for_another_writer_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lanner._util.progress._MOMENT", 0.01)
+    lock, seen = try_lock(tmp_path / ".writing.lock"), []
+    assert lock is not None
+
+    def tell(what: str, done: int, total: int) -> None:
+        seen.append((what, done))
+        if done == 0:
+            release_lock(lock)  # the other run has ended
+
+    with shown(tell):
+        write(tmp_path, a="1")
+    words = f"waiting for another run, which is writing its files to {tmp_path}"
+    assert seen == [(words, 0), (words, 1)]
+    assert contents(tmp_path) == {"a": b"1"}
 
 
 def test_without_locks_it_is_written_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from lanner._util.progress import shown
 from lanner.errors import InputError, StoreError
 from lanner.events import Sample
 from lanner.inference.multiscale import Ladder
@@ -99,6 +101,25 @@ def test_a_batch_that_another_run_has_finished_is_read(tmp_path: Path) -> None:
     made = ours.first(8)
     assert task.asked == [0, 1, 2, 3]
     assert made.statistics[0, 4:].tolist() == [16, 25, 36, 49]
+
+
+def test_toys_that_another_run_is_making_are_waited_for_aloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lanner._util.progress._MOMENT", 0.01)
+    task, seen = Squares(), []
+    ours = maker(task, tmp_path, toys=4)
+    other = ExitStack()
+    assert other.enter_context(open_store(tmp_path, LADDER.plans, "abc", batch_size=4).claim(4))
+
+    def tell(what: str, done: int, total: int) -> None:
+        seen.append((what, done, list(task.asked)))
+        if what.startswith("waiting") and done == 0:
+            other.close()  # the other run has died
+
+    with shown(tell) as told:
+        made = ours.first(8, told)
+    words = f"waiting for the last toys, which another run is making in {tmp_path}"
+    assert [said for said in seen if said[0] != "toys"] == [(words, 0, [0, 1, 2, 3]), (words, 1, list(range(8)))]
+    assert made.statistics[0].tolist() == [i**2 for i in range(8)]
 
 
 def test_toys_that_are_missing_are_an_error_where_none_are_made(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 import sys
 import threading
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
     from lanner._util.displays import Display
     from lanner.typing import Progress
 
+log = logging.getLogger(__name__)
+
 # Whether this is within work that shows its progress, or was told not to: what it calls does not show its own.
 _WITHIN: ContextVar[bool] = ContextVar("within shown progress", default=False)
+# Who hears of this work; None: nobody, and nobody has said that they want to hear nothing.
+_TOLD: ContextVar[Progress | None] = ContextVar("who is told of progress", default=None)
+_MOMENT = 1.0  # seconds of waiting that need no explanation
 PREPARING = "preparing"  # how the words for what comes before the work itself begin
 _SCREEN = threading.Lock()  # of several threads only one can show its progress
 
@@ -37,21 +43,90 @@ def shown(progress: Callable[..., None] | bool | None = None) -> Iterator[Progre
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise InputError(f"progress={progress!r}: give True, False or a function")
-    within = _WITHIN.get()
+    within, outer = _WITHIN.get(), _TOLD.get()
     _WITHIN.set(True)
     try:
         if callable(progress):
+            _TOLD.set(as_progress(progress))
             yield as_progress(progress)
         elif progress is False or (progress is None and within) or not _SCREEN.acquire(blocking=False):
+            if progress is False:
+                _TOLD.set(_unheard)
             yield None
         else:
             try:
                 with _displayed(always=progress is True) as told:
+                    _TOLD.set(told)
                     yield told
             finally:
                 _SCREEN.release()
     finally:
         _WITHIN.set(within)
+        _TOLD.set(outer)
+
+
+def _unheard(what: str, done: int, total: int) -> None:
+    """Told of progress that nobody wants to hear of."""
+
+
+def heard() -> Progress | None:
+    """Whoever hears of the work that this is a part of."""
+    return _TOLD.get()
+
+
+@contextmanager
+def waiting(what: str, *, after: float | None = None) -> Iterator[None]:
+    """Say what is waited for, if the block takes longer than so many seconds, or than a moment.
+
+    Whoever hears of the progress of this work is told. Where nobody does, and nobody asked for silence, it is logged.
+    """
+    wait = _Wait(f"waiting for {what}", _TOLD.get())
+    timer = threading.Timer(_MOMENT if after is None else after, wait.say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        wait.end()
+        timer.join()  # or a fork could come upon it
+    wait.tell_end()
+
+
+class _Wait:
+    """Something that is waited for, and whether that was said."""
+
+    def __init__(self, words: str, told: Progress | None) -> None:
+        self._words, self._told = words, told
+        self._lock = threading.Lock()
+        self._said = self._over = False
+        self._failed: BaseException | None = None
+
+    def say(self) -> None:
+        """Say it, unless it is over."""
+        with self._lock:
+            if self._over:
+                return
+            self._said = True
+            if self._told is None:
+                log.warning("%s", self._words)
+                return
+            try:
+                self._told(self._words, 0, 1)
+            except BaseException as error:  # which is to stop the work, and not only the thread of a timer
+                self._failed = error
+
+    def end(self) -> None:
+        """Nothing is said after this."""
+        with self._lock:
+            self._over = True
+
+    def tell_end(self) -> None:
+        """Tell those who were told that it is over."""
+        if self._failed is not None:
+            raise self._failed
+        if self._said and self._told is not None:
+            self._told(self._words, 1, 1)
 
 
 @contextmanager

@@ -73,14 +73,16 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
                 progress=told,
                 **config.fit_keywords(),
             )
+            if config.output:
+                from lanner.report.plots.tuning import write_tuning
+
+                begin(told, "writing the settings and the figure")
+                settings = config.to_dict() | tuning.settings()
+                settings.pop("output")
+                written = write_config(Path(config.output) / "config.yaml", settings)
+                figure = write_tuning(tuning, Path(config.output) / "tuning.svg")
         click.echo(json.dumps(tuning.to_dict()) if as_json else str(tuning))
         if config.output:
-            from lanner.report.plots.tuning import write_tuning
-
-            settings = config.to_dict() | tuning.settings()
-            settings.pop("output")
-            written = write_config(Path(config.output) / "config.yaml", settings)
-            figure = write_tuning(tuning, Path(config.output) / "tuning.svg")
             click.echo(f"settings in {written}, curves in {figure}", err=as_json)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lanner._util.progress import shown
+from lanner._util.progress import begin, shown
 from lanner.cli.config import executor_chosen
 from lanner.cli.options import WORKERS, Name, numbers_given, suite_seed
 from lanner.cli.terminal import plain_errors
@@ -27,9 +27,11 @@ _OF_A_SUITE = {"toys", "experiments", "output", "memory", "seed", *WORKERS}
 def example(output: str) -> None:
     """Write two small files to try things on: muon pairs of a simulation, and data with something hidden in them."""
     with plain_errors(quiet=False):
-        from lanner.paper.datasets.example import EXPECTED, write_example
+        with shown(True) as told:
+            from lanner.paper.datasets.example import EXPECTED, write_example
 
-        reference, data = write_example(output)
+            begin(told, f"writing the example to {output}")
+            reference, data = write_example(output)
         click.echo(f"{reference}: the reference\n{data}: data, in which the reference predicts {EXPECTED:g} events")
         click.echo(
             f"next: lanner search --reference {reference} --data {data} --features pt1,pt2,eta1,eta2,delta_phi "
@@ -64,29 +66,31 @@ def generate(
     Collisions need the generator: pip install 'lanner[physics]'.
     """
     with plain_errors(quiet=quiet):
-        from lanner.events.io.write import check_suffix, write_columns
-        from lanner.paper.datasets.library import experiment_module
+        with shown(not quiet) as told:
+            from lanner.events.io.write import check_suffix, write_columns
+            from lanner.paper.datasets.library import experiment_module
 
-        check_suffix(output)
-        module = experiment_module(name)
-        if events is not None:
-            settings["events"] = events
-        if cuts:
-            settings["cuts"] = _cuts(module, name, cuts)
-        if energy is not None:
-            settings["energy"] = energy
-        note: dict[str, Any] = {"experiment": name, **{k: v for k, v in settings.items() if k != "cuts"}}
-        if name == "one-dimensional":
-            if cuts or energy is not None:
+            check_suffix(output)
+            module = experiment_module(name)
+            if events is not None:
+                settings["events"] = events
+            if cuts:
+                settings["cuts"] = _cuts(module, name, cuts)
+            if energy is not None:
+                settings["energy"] = energy
+            note: dict[str, Any] = {"experiment": name, **{k: v for k, v in settings.items() if k != "cuts"}}
+            if name == "one-dimensional" and (cuts or energy is not None):
                 raise click.UsageError("the 1-D example has no cuts and no energy")
-            columns = module.generate(**settings)
-        else:
-            with shown(not quiet) as told:
+            begin(told, "generating events")
+            if name == "one-dimensional":
+                columns = module.generate(**settings)
+            else:
                 columns = module.generate(processes=processes, progress=told, **settings)
-            note["settings"] = module.settings(
-                settings["signal"] or "background", **{k: v for k, v in settings.items() if k in ("cuts", "energy")}
-            )
-        path = write_columns(output, columns, note=json.dumps(note))
+                note["settings"] = module.settings(
+                    settings["signal"] or "background", **{k: v for k, v in settings.items() if k in ("cuts", "energy")}
+                )
+            begin(told, f"writing {output}")
+            path = write_columns(output, columns, note=json.dumps(note))
         if not quiet:
             click.echo(f"{len(next(iter(columns.values())))} events in {path}")
 
@@ -140,13 +144,13 @@ def reproduce(
     Interrupted, the same command goes on where it was.
     """
     with plain_errors(quiet=quiet):
-        import lanner
-        from lanner.paper.datasets.library import Library, published_files
-
-        options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
-        if samples is not None:
-            options["folder"] = Path(samples)
         with shown(not quiet) as told:
+            import lanner
+            from lanner.paper.datasets.library import Library, published_files
+
+            options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
+            if samples is not None:
+                options["folder"] = Path(samples)
             found = lanner.reproduce(name, library=Library(name, **options), progress=told, **settings)
         click.echo(f"{found}\nresults: {found.page}")
 
@@ -154,12 +158,12 @@ def reproduce(
 def run_suite(name: str, config: RunSettings, *, as_json: bool, quiet: bool) -> None:
     """`lanner power --suite`: what several tests find of a suite of signals."""
     with plain_errors(quiet=quiet):
-        import lanner
-
         idle = sorted(config.given - _OF_A_SUITE)
         if idle:
             raise click.UsageError(f"a suite has its own samples and tests: leave out {', '.join(idle)}")
         with shown(not quiet) as told:
+            import lanner
+
             found = lanner.power_suite(
                 name,
                 output=config.output,

@@ -156,8 +156,9 @@ def compare(
                 memory=memory,
                 progress=told,
             )
-    if folder is not None:
-        write_comparison(result, folder, "compare")
+        if folder is not None:
+            begin(told, "writing the table and the figure")
+            write_comparison(result, folder, "compare")
     return result
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lanner._util.progress import as_progress
+from lanner._util.progress import as_progress, begin
 from lanner.comparison.common_scale import found_of
 from lanner.comparison.compare import Signal, compare_signals, shared_settings, signal_rows, write_comparison
 from lanner.comparison.power import SearchRunner, search_runner
@@ -117,6 +117,7 @@ def power_suite(
     """
     if name not in OWN_TESTS:
         raise InputError(f"suite={name!r} is not known; choose one of {', '.join(map(repr, OWN_TESTS))}")
+    begin(as_progress(progress), "making the samples")
     case = suite_case(name, seed=seed, library=library)
     signals = [case.signal(s) for s in case.signals]
     rows: list[Row] = []
@@ -136,6 +137,7 @@ def power_suite(
         rows += _own_rows(runner, signals, max(300, round(test.share * toys)), experiments)
     result = Comparison(tuple(rows), experiments, case.signals)
     if output is not None:
+        begin(as_progress(progress), "writing the table and the figure")
         write_comparison(result, Path(output), "suite")
     return result
 
@@ -235,6 +237,7 @@ def compare_suite(
     >>> [row.test for row in found.rows]
     ['chi2']
     """
+    begin(as_progress(progress), "making the samples")
     case = suite_case(name, seed=seed, library=library, share=share, ideal=False)
     hidden, clip = PUBLISHED[name]
     known = [s.name for s in case.signals]
@@ -255,6 +258,7 @@ def compare_suite(
         progress=as_progress(progress),
     )
     if output is not None:
+        begin(as_progress(progress), "writing the table and the figure")
         write_comparison(result, Path(output), "compare")
     return result
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from lanner._util.files import digest_of, read_bytes, remove_abandoned, write_atomically
 from lanner._util.locks import has_locks, release_lock, try_lock
+from lanner._util.progress import waiting
 from lanner.errors import FileError, FolderError
 
 T = TypeVar("T")
@@ -80,7 +81,10 @@ def written_together(folder: Path, kind: str, *, to: bool = False) -> Iterator[F
 def _alone(folder: Path) -> Iterator[None]:
     """While no other run writes its files into the folder: runs that shared the toys end at the same time."""
     try:
-        lock = try_lock(folder / _LOCK, seconds=_WAIT) if has_locks(folder) else None
+        lock = None
+        if has_locks(folder):
+            with waiting(f"another run, which is writing its files to {folder}"):
+                lock = try_lock(folder / _LOCK, seconds=_WAIT)
         if lock is None and (folder / _LOCK).exists():
             raise FileError(
                 f"another run has been writing to {folder} for {_WAIT:g} seconds; try again when it is done"

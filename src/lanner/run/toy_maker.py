@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lanner._util.progress import waiting
 from lanner.errors import StoreError
 from lanner.inference.multiscale import Ladder
 from lanner.inference.plan import Plan
@@ -90,21 +91,29 @@ class ToyMaker:
         for first in firsts:
             if first in self._done:
                 report.finished(first)
-        while waiting := [first for first in firsts if first not in self._done]:
-            with _Claims(self._store) as claims:
-                ours = self._ours(waiting, claims, report)
-                for batch in self._workers.batches(self._task, ours, self._size, report.fitted):
-                    if self._store is not None:
-                        self._store.write(batch)
-                    claims.release(batch.first)
-                    self._keep(batch, report)
-            if waiting == [first for first in firsts if first not in self._done]:
-                time.sleep(_POLL)  # other runs hold all that is left
+        with ExitStack() as idle:
+            is_idle = False
+            while missing := [first for first in firsts if first not in self._done]:
+                with _Claims(self._store) as claims:
+                    ours = self._ours(missing, claims, report)
+                    for batch in self._workers.batches(self._task, ours, self._size, report.fitted):
+                        if self._store is not None:
+                            self._store.write(batch)
+                        claims.release(batch.first)
+                        self._keep(batch, report)
+                if missing != [first for first in firsts if first not in self._done]:
+                    idle.close()
+                    is_idle = False
+                    continue
+                if not is_idle and self._store is not None:  # other runs hold all that is left
+                    idle.enter_context(waiting(f"the last toys, which another run is making in {self._store.folder}"))
+                    is_idle = True
+                time.sleep(_POLL)
         return _joined([self._done[first] for first in firsts], toys)
 
-    def _ours(self, waiting: Sequence[int], claims: _Claims, report: _Reporter) -> Iterator[int]:
+    def _ours(self, missing: Sequence[int], claims: _Claims, report: _Reporter) -> Iterator[int]:
         """The batches that are for us to make: neither stored, nor being made by another run."""
-        for first in waiting:
+        for first in missing:
             found = None if self._store is None else self._store.read(first)
             if found is None:
                 if not claims.take(first):

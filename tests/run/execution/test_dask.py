@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import psutil
 import pytest
 
 import lanner
+from lanner._util.progress import shown
 from lanner.errors import ClusterError, InputError, MemoryBudgetError
 from lanner.run.execution import dask as cluster
 from lanner.run.execution import dask_cluster
@@ -220,7 +223,7 @@ def test_a_worker_with_too_small_a_limit_says_so(tmp_path):
 
 
 def test_workers_that_are_paused_for_lack_of_memory_end_the_run_with_a_message(samples, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "_LOOK", 1.0)
+    monkeypatch.setattr(cluster, "_PAUSED", 1.0)
     with (
         processes(tmp_path, "--memory-limit", "40MB", "--no-nanny") as (address, *_),
         distributed.Client(address, set_as_default=False) as client,
@@ -231,6 +234,56 @@ def test_workers_that_are_paused_for_lack_of_memory_end_the_run_with_a_message(s
             time.sleep(0.1)
         with pytest.raises(ClusterError, match=r"all 1 workers are paused.*40.0 MB.*--memory-limit"):
             lanner.search(*samples, expected=300, toys=32, executor=lanner.Dask(scheduler=address), **FIT)
+
+
+def test_a_cluster_without_workers_is_waited_for_aloud(monkeypatch):
+    """Until somebody joins, and only then no more."""
+    monkeypatch.setattr(cluster, "_LOOK", 0.05)
+    done: SimpleQueue[str] = SimpleQueue()
+    found = iter([{}, {}, {"tcp://w:1": {"status": "running"}}])
+
+    def look(n_workers):
+        workers = next(found)
+        if workers:
+            done.put("toys")
+        return {"workers": workers}
+
+    client = SimpleNamespace(scheduler_info=look, scheduler=SimpleNamespace(address="tcp://s:8786"))
+    seen = []
+    with shown(lambda what, done, total: seen.append((what, done))):
+        assert cluster._next(client, done) == "toys"
+    words = "waiting for workers to join the Dask scheduler at tcp://s:8786"
+    assert seen == [(words, 0), (words, 1)]
+
+
+@pytest.mark.parametrize("halted", ["scheduler", "worker"])
+def test_processes_that_are_halted_are_waited_for_aloud(samples, here, tmp_path, halted):
+    """They are there and say nothing; let go, the run ends as any other."""
+    with processes(tmp_path) as (address, scheduler, worker):
+        process = {"scheduler": scheduler, "worker": worker}[halted]
+        everyone = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+        seen = []
+
+        def tell(what, done, total):
+            seen.append(what)
+            if what == "planning":
+                for one in everyone:
+                    one.suspend()
+            elif what.startswith("waiting for"):
+                for one in everyone:
+                    one.resume()
+
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            found = lanner.search(
+                *samples, expected=300, toys=TOYS, executor=lanner.Dask(client=client), progress=tell, **FIT
+            )
+    same_toys(here, found)
+    words = {
+        "scheduler": f"the Dask scheduler at {address} to answer",
+        "worker": "the workers of the Dask scheduler at",
+    }
+    assert any(said.startswith(f"waiting for {words[halted]}") for said in seen)
 
 
 def test_workers_that_die_of_the_work_end_the_run_with_a_message(tmp_path):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from platformdirs import user_cache_path
 
+from lanner._util.progress import begin, heard, named
 from lanner.errors import InputError
 from lanner.paper.generators.mixing import check_sample
 from lanner.typing import Columns, Progress
@@ -113,7 +114,8 @@ class Library:
         n : int
             How many events. More events of a sample begin with those that fewer have.
         progress : callable, optional
-            Called with the number of events that are generated, and how many there will be.
+            Called with the number of events that are generated, and how many there will be. Default: whoever hears of
+            the work that this is a part of.
 
         Returns
         -------
@@ -135,10 +137,11 @@ class Library:
         >>> Library("one-dimensional").events("tail", 5)["x"].round(1).tolist()
         [0.8, 0.8, 0.8, 0.8, 0.8]
         """
-        module = experiment_module(self.experiment)
+        module, progress = experiment_module(self.experiment), progress or heard()
         if name in self.published:
             from lanner.paper.datasets.published import load
 
+            begin(progress, f"reading {self.published[name]}")
             return load(self.experiment, name, self.published[name], rows=n)
         check_sample(name, module.SIGNALS)
         if self.experiment == "one-dimensional":
@@ -149,11 +152,15 @@ class Library:
         path = self.folder / f"{self.experiment}{changed}-{name}.parquet"
         options = {"cuts": replace(module.CUTS, **self.cuts)} if self.cuts else {}
         settings = module.settings(name, **options)
+        if path.exists():
+            begin(progress, f"reading {path}")
         found = _read_cached(path, n, settings) if path.exists() else None
         if found is None:
             from lanner.events.io.write import write_columns
 
-            found = module.sample(name, n, seed=self.seed, processes=self.processes, progress=progress, **options)
+            told = named(progress, f"generating events of {self.experiment}, {name}")
+            found = module.sample(name, n, seed=self.seed, processes=self.processes, progress=told, **options)
+            begin(progress, f"writing {path}")
             write_columns(path, found, note=json.dumps(settings))
         return found
 

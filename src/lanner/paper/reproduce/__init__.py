@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lanner._util.files import write_atomically
-from lanner._util.progress import as_progress
+from lanner._util.progress import as_progress, begin
 from lanner.paper.datasets.library import Library
 from lanner.paper.reproduce.cases import Case, SignalCase, case
 from lanner.paper.reproduce.learned import learned_ratio
@@ -133,6 +133,7 @@ def reproduce(
     stages = Stages(folder / "stages", depends, as_progress(progress))
     numbers = _Measurement(events, stages, folder / "toys", memory, seed).all()
     write_atomically(folder / "numbers.json", json.dumps(numbers, indent=1))
+    begin(stages.progress, "drawing the figures")
     figures = write_figures(chosen, numbers, folder / "figures")
     page = write_page(chosen, numbers, figures, folder / "results.md", scale=scale)
     return Reproduction(chosen, numbers, page)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner._util.files import write_atomically
-from lanner._util.progress import named
+from lanner._util.progress import begin, named
 from lanner.run.fingerprint import fingerprint
 from lanner.typing import Progress
 
@@ -32,6 +32,7 @@ class Stages:
             kept: Numbers = json.loads(path.read_text())
             if kept.get("settings") == wanted:
                 return kept
+        begin(self.progress, f"{name}, preparing")
         numbers = make(named(self.progress, name)) | {"settings": wanted}
         write_atomically(path, json.dumps(numbers))
         return numbers

@@ -6,17 +6,18 @@ the numbers of toys go out, and their statistics come back. This process alone w
 
 from __future__ import annotations
 
-import logging
 import os
+import time
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from lanner._util.machine import megabytes
+from lanner._util.progress import waiting
 from lanner.errors import ClusterError, InputError
 from lanner.events.spread import RowMapper
 from lanner.run.execution.dask_cluster import CONNECT, connected, cores_here, local_cluster, lost, result_of
@@ -28,10 +29,9 @@ from lanner.run.fingerprint import Maker
 from lanner.run.toy_store import Batch
 from lanner.typing import Progress
 
-log = logging.getLogger(__name__)
-
 _AHEAD = 2  # batches handed out for each worker: one that it works on and one that waits
-_LOOK = 10.0  # seconds between looks at whether there are still workers
+_LOOK = 2.0  # seconds between looks at whether there are still workers
+_PAUSED = 10.0  # seconds after which workers that are paused for lack of memory are given up
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,8 @@ class Dask:
         """A client of workers that run the code of this process; those who join later are known by what they send."""
         with self._connected() as client:
             warn_if_open([client.scheduler.address, *_workers(client)])
-            check_workers(client)
+            with waiting(f"the workers of the Dask scheduler at {_address(client)} to say what they run"):
+                check_workers(client)
             yield client
 
     def _connected(self) -> AbstractContextManager[Any]:
@@ -172,7 +173,8 @@ def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int |
     from lanner.run.execution.dask_worker import Bench, prepare
 
     name = f"lanner-{uuid.uuid4().hex[:12]}"
-    client.register_plugin(Bench(name, recipe, memory, threads, Maker.here()), name=name)
+    with waiting(f"the workers of the Dask scheduler at {_address(client)} to take the samples"):
+        client.register_plugin(Bench(name, recipe, memory, threads, Maker.here()), name=name)
     try:
         # Those who are there begin with the features at once; what goes wrong is told by the toys.
         begun = [
@@ -183,7 +185,7 @@ def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int |
         del begun  # until here: Dask forgets a task that nobody waits for
     finally:
         if client.status == "running":  # otherwise nobody would answer
-            with suppress(Exception):
+            with suppress(Exception), waiting("the Dask workers to clear their benches"):
                 client.unregister_worker_plugin(name)
 
 
@@ -241,22 +243,33 @@ class _DaskWorkers:
 
 def _next(client: Any, done: SimpleQueue[Any]) -> Any:
     """The next finished future."""
-    paused = 0
-    while True:
-        try:
-            return done.get(timeout=_LOOK)
-        except Empty:
-            workers = _workers(client)
-        if not workers:
-            log.warning("the Dask scheduler has no workers; waiting for some to join")
-        paused = paused + 1 if workers and all(map(_paused, workers.values())) else 0
-        if paused > 1:
-            limits = sorted({megabytes(w["memory_limit"]) for w in workers.values()})
-            raise ClusterError(
-                f"all {len(workers)} workers are paused, because they use more than Dask lets them of their memory "
-                f"limit ({', '.join(limits)}): give each of them more (dask worker --memory-limit); toys that were "
-                "stored are safe, and the same command goes on from them"
-            )
+    paused_since, had_workers = None, True
+    with ExitStack() as alone:
+        while True:
+            try:
+                return done.get(timeout=_LOOK)
+            except Empty:
+                workers = _workers(client)
+            if workers:
+                alone.close()
+            elif had_workers:
+                alone.enter_context(waiting(f"workers to join the Dask scheduler at {_address(client)}", after=0))
+            had_workers = bool(workers)
+            if not (workers and all(map(_paused, workers.values()))):
+                paused_since = None
+                continue
+            paused_since = paused_since or time.monotonic()
+            if time.monotonic() - paused_since >= _PAUSED:
+                limits = sorted({megabytes(w["memory_limit"]) for w in workers.values()})
+                raise ClusterError(
+                    f"all {len(workers)} workers are paused, because they use more than Dask lets them of their memory "
+                    f"limit ({', '.join(limits)}): give each of them more (dask worker --memory-limit); toys that were "
+                    "stored are safe, and the same command goes on from them"
+                )
+
+
+def _address(client: Any) -> str:
+    return str(client.scheduler.address) if client.scheduler is not None else "an unknown address"
 
 
 def _threads(client: Any) -> int:
@@ -267,7 +280,8 @@ def _threads(client: Any) -> int:
 def _workers(client: Any) -> dict[str, Any]:
     """What the scheduler knows of its workers, by address."""
     try:
-        return dict(client.scheduler_info(n_workers=-1)["workers"])
+        with waiting(f"the Dask scheduler at {_address(client)} to answer"):
+            return dict(client.scheduler_info(n_workers=-1)["workers"])
     except (KeyError, OSError, RuntimeError) as error:
         raise lost() from error
 

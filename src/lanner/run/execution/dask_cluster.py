@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import logging
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
 
+from lanner._util.progress import waiting
 from lanner.errors import ClusterError, InputError
 
 CONNECT = 30.0  # seconds to wait for an answer
@@ -28,7 +32,9 @@ def connected(scheduler: str, *, tls: tuple[str | None, str | None, str | None])
             tls_client_key=tls[2],
         )
     try:
-        client = distributed.Client(scheduler, security=security, timeout=CONNECT, set_as_default=False)
+        with waiting(f"the Dask scheduler at {scheduler} to answer, at most {CONNECT:g} s"):
+            _greet(scheduler, security or distributed.Security())
+            client = distributed.Client(scheduler, security=security, timeout=CONNECT, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise ClusterError(
             f"no scheduler answers at {scheduler} ({_in_one_line(error)}); give the address that `dask scheduler` "
@@ -36,6 +42,22 @@ def connected(scheduler: str, *, tls: tuple[str | None, str | None, str | None])
         ) from error
     with client:
         yield client
+
+
+def _greet(scheduler: str, security: Any) -> None:
+    """Have a scheduler answer in time. A client would wait for ever for one that takes the connection and is silent."""
+    comm: Any = importlib.import_module("distributed.comm")
+    core: Any = importlib.import_module("distributed.core")
+
+    async def greet() -> None:
+        arguments = security.get_connection_args("client")
+        (await comm.connect(core.coerce_to_address(scheduler), timeout=CONNECT, **arguments)).abort()
+
+    with ThreadPoolExecutor(1) as other:  # a notebook has a loop of its own in this thread
+        try:
+            other.submit(asyncio.run, asyncio.wait_for(greet(), CONNECT)).result()
+        except TimeoutError:
+            raise TimeoutError(f"nothing was heard for {CONNECT:g} s") from None
 
 
 @contextmanager
@@ -57,7 +79,7 @@ def local_cluster(workers: int) -> Iterator[Any]:
     with dask.config.set(settings):
         # Workers are started by a thread that inherits what it is deaf to, and inherit it in turn: a Ctrl-C at the
         # terminal is for this process, which ends them.
-        with _without_interrupts():
+        with _without_interrupts(), waiting(f"{workers} workers to start on this machine"):
             cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -67,8 +89,11 @@ def local_cluster(workers: int) -> Iterator[Any]:
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             )
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
-            yield client
+        with ExitStack() as ending, cluster, distributed.Client(cluster, set_as_default=False) as client:
+            try:
+                yield client
+            finally:
+                ending.enter_context(waiting("the workers on this machine to end"))
 
 
 @contextmanager
@@ -100,7 +125,8 @@ def result_of(future: Any, *, over: str, remedy: str, timeout: float | None = No
     from distributed import KilledWorker
 
     try:
-        return future.result(timeout=timeout)
+        with waiting(f"the result of a {over} from the Dask workers"):
+            return future.result(timeout=timeout)
     except KilledWorker as error:
         raise ClusterError(
             f"{error.allowed_failures + 1} workers died over the same {over}, the last at "
