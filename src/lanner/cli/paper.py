@@ -121,7 +121,14 @@ def _cuts(module: Any, name: str, given: tuple[str, ...]) -> Any:
     metavar="SAMPLE=FILE",
     help="Read a sample from a published file: background=SM.h5, zprime-300=..., or all=SUSY.csv.",
 )
-@click.option("--toys", type=int, help="Null toys (default: the paper's 300, in 1-D 1000).")
+@click.option(
+    "--default-test",
+    is_flag=True,
+    help="Instead, set the default test of search beside the paper's setting, on the same toys.",
+)
+@click.option(
+    "--toys", type=int, help="Null toys (default: the paper's 300, in 1-D 1000; with --default-test 2000 of each test)."
+)
 @click.option("--experiments", type=int, help="Toys per signal strength (default: the paper's 100, in 1-D 400).")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free).")
@@ -131,6 +138,7 @@ def reproduce(
     name: str,
     samples: str | None,
     published: tuple[str, ...],
+    default_test: bool,
     processes: int,
     quiet: bool,
     **settings: Any,
@@ -140,14 +148,16 @@ def reproduce(
     Interrupted, the same command goes on where it was.
     """
     with plain_errors(quiet=quiet):
-        import lanner
         from lanner.paper.datasets.library import Library, published_files
+        from lanner.paper.reproduce import reproduce as run
+        from lanner.paper.reproduce.default_test import beside_default
 
         options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
         if samples is not None:
             options["folder"] = Path(samples)
         with shown(not quiet) as told:
-            found = lanner.reproduce(name, library=Library(name, **options), progress=told, **settings)
+            made = beside_default if default_test else run
+            found = made(name, library=Library(name, **options), progress=told, **settings)
         click.echo(f"{found}\nresults: {found.page}")
 
 
