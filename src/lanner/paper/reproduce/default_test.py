@@ -16,7 +16,7 @@ from pathlib import Path
 from scipy import stats
 
 from lanner._util.files import write_atomically
-from lanner._util.progress import as_progress
+from lanner._util.progress import as_progress, begin
 from lanner.comparison.compare import Signal, judge_signals, pool_of_signals, shared_settings
 from lanner.comparison.runner import TestRunner
 from lanner.comparison.table import Comparison
@@ -85,15 +85,18 @@ def _measured(
     events: Events, folder: Path, memory: str | None, seed: int, progress: Progress | None
 ) -> tuple[Comparison, Numbers]:
     """What each test finds, and the chi2 of the paper's."""
+    begin(progress, "reading or generating events")
     chosen, signals = events.case, _signals(events)
     reference = sample_of(events.background(chosen.reference_size), chosen.low_level)
     paper = Kernel(PAPER, Setting(chosen.low_level, chosen.width).options(chosen, seed=seed))
     settings = shared_settings(
         seed=seed, reference_size=chosen.reference_size, centers=min(chosen.centers, chosen.reference_size // 2)
     )
+    begin(progress, "planning")
     pool, rows = pool_of_signals(reference, signals, expected=chosen.expected, settings=settings, memory=memory)
     found = []
     for test, toys in ((Kernel(DEFAULT), made_for(chosen.toys)), (paper, chosen.toys)):
+        begin(progress, f"{test.name}, preparing")
         runner = TestRunner(test, pool, folder / test.name, progress=progress)
         found.append(judge_signals(runner, signals, rows, toys, chosen.experiments))
     kept = TestRunner(paper, pool, folder / paper.name)  # all of whose toys are there: nothing is prepared again
