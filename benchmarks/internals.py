@@ -31,14 +31,20 @@ from lanner.inference.combination import Combination, PMap, number_of_map_toys
 from lanner.inference.fit_experiment import FitExperiment
 from lanner.inference.multiscale import Ladder, Recipe
 from lanner.inference.plan import Plan
-from lanner.inference.resampling import room_for_data
+from lanner.inference.resampling import PermutationScheme, ReferenceScheme, room_for_data
 from lanner.inference.scales import COARSE, FINE, penalty_for
 from lanner.inference.score_experiment import ScoreExperiment
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
+from lanner.model.bunches import Bunches
+from lanner.model.features import StoredFeatures, make_features
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import loss_by_name
 from lanner.paper.datasets import one_dimensional
+from lanner.model.moments import Moments
+from lanner.model.score_model import ScoreModel
+from lanner.model.splits import Splits
+from lanner.model.weightings import Draw
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
 from lanner.report.plots.style import BLACK, BLUE, GREEN, VERMILION, hep_style
@@ -58,23 +64,33 @@ __all__ = [
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
+    "Bunches",
     "Combination",
+    "Draw",
     "FitKeywords",
     "FitSettings",
     "Fits",
     "Kernel",
+    "Ladder",
     "LawMoments",
     "Library",
+    "Moments",
     "Network",
     "NullToys",
     "PMap",
+    "PermutationScheme",
     "Plan",
     "PreparedKernel",
     "Progress",
+    "ReferenceScheme",
     "SameToys",
     "Sample",
     "ScaledRows",
+    "ScoreExperiment",
+    "ScoreModel",
     "SignalToys",
+    "Splits",
+    "StoredFeatures",
     "Stream",
     "TestRunner",
     "ToyPool",
@@ -85,6 +101,7 @@ __all__ = [
     "hep_style",
     "is_beyond",
     "loss_by_name",
+    "make_features",
     "markdown_table",
     "memory_budget",
     "number_of_map_toys",

@@ -58,6 +58,7 @@ def beside_default(
     output: PathLike | None = None,
     library: Library | None = None,
     toys: int | None = None,
+    paper_toys: int | None = None,
     experiments: int | None = None,
     memory: str | None = None,
     seed: int = 1,
@@ -66,7 +67,7 @@ def beside_default(
     """Run both tests and write ``default.md``, ``default.json`` and a figure; interrupted, the same call goes on.
 
     `toys` are the null toys that are counted: the default test makes half as many more, with which it makes its scales
-    comparable.
+    comparable. The paper's setting, whose toys are fits, may have fewer; more of them later go on from those.
     """
     from lanner.paper.reproduce.default_page import write_default_page
 
@@ -74,7 +75,9 @@ def beside_default(
     chosen = replace(chosen, toys=toys or TOYS[scale], experiments=experiments or chosen.experiments)
     folder = Path(output if output is not None else Path("reproduce") / f"{name}-{scale}")
     events = Events(chosen, replace(library or Library(name), cuts=dict(chosen.cuts)))
-    comparison, chi2 = _measured(events, folder / "toys-default", memory, seed, as_progress(progress))
+    comparison, chi2 = _measured(
+        events, paper_toys or chosen.toys, folder / "toys-default", memory, seed, as_progress(progress)
+    )
     numbers = {"case": asdict(chosen), "comparison": comparison.to_dict(), "chi2": chi2}
     write_atomically(folder / "default.json", json.dumps(numbers, indent=1))
     page = write_default_page(chosen, comparison, chi2, folder / "default.md", scale=scale)
@@ -82,7 +85,7 @@ def beside_default(
 
 
 def _measured(
-    events: Events, folder: Path, memory: str | None, seed: int, progress: Progress | None
+    events: Events, paper_toys: int, folder: Path, memory: str | None, seed: int, progress: Progress | None
 ) -> tuple[Comparison, Numbers]:
     """What each test finds, and the chi2 of the paper's."""
     begin(progress, "reading or generating events")
@@ -95,12 +98,12 @@ def _measured(
     begin(progress, "planning")
     pool, rows = pool_of_signals(reference, signals, expected=chosen.expected, settings=settings, memory=memory)
     found = []
-    for test, toys in ((Kernel(DEFAULT), made_for(chosen.toys)), (paper, chosen.toys)):
+    for test, toys in ((Kernel(DEFAULT), made_for(chosen.toys)), (paper, paper_toys)):
         begin(progress, f"{test.name}, preparing")
         runner = TestRunner(test, pool, folder / test.name, progress=progress)
         found.append(judge_signals(runner, signals, rows, toys, chosen.experiments))
     kept = TestRunner(paper, pool, folder / paper.name)  # all of whose toys are there: nothing is prepared again
-    null = kept.toys("null", chosen.toys, NullToys()).statistics[0]
+    null = kept.toys("null", paper_toys, NullToys()).statistics[0]
     made = [
         kept.toys(f"{s.label}-{s.events:g}", chosen.experiments, SignalToys(s.events, s.alone, r)).statistics[0]
         for s, r in zip(signals, rows, strict=True)
@@ -121,7 +124,7 @@ def made_for(counted: int) -> int:
     """How many null toys a test of several scales makes, so that so many are left to be counted.
 
     >>> made_for(2000), made_for(20_000)
-    (3000, 25000)
+    (2999, 25000)
     """
     made = counted
     while made - number_of_map_toys(made) < counted:
