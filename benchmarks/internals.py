@@ -36,15 +36,16 @@ from lanner.inference.scales import COARSE, FINE, penalty_for
 from lanner.inference.score_experiment import ScoreExperiment
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
+from lanner.model.backend import NUMPY
 from lanner.model.bunches import Bunches
-from lanner.model.features import StoredFeatures, make_features
+from lanner.model.features import StoredFeatures
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import loss_by_name
-from lanner.paper.datasets import one_dimensional
-from lanner.model.moments import Moments
+from lanner.model.moments import Moments, MomentSums
 from lanner.model.score_model import ScoreModel
-from lanner.model.splits import Splits
+from lanner.model.splits import NEVER
 from lanner.model.weightings import Draw
+from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
 from lanner.report.plots.style import BLACK, BLUE, GREEN, VERMILION, hep_style
@@ -60,7 +61,9 @@ __all__ = [
     "FINE",
     "GREEN",
     "NAMES",
+    "NEVER",
     "NULLS",
+    "NUMPY",
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
@@ -74,6 +77,7 @@ __all__ = [
     "Ladder",
     "LawMoments",
     "Library",
+    "MomentSums",
     "Moments",
     "Network",
     "NullToys",
@@ -89,7 +93,6 @@ __all__ = [
     "ScoreExperiment",
     "ScoreModel",
     "SignalToys",
-    "Splits",
     "StoredFeatures",
     "Stream",
     "TestRunner",
@@ -101,7 +104,6 @@ __all__ = [
     "hep_style",
     "is_beyond",
     "loss_by_name",
-    "make_features",
     "markdown_table",
     "memory_budget",
     "number_of_map_toys",

@@ -26,11 +26,13 @@ def precision() -> Any:
 
 
 @pytest.mark.parametrize("shape", ["1-D", "5-D", "8-D"])
-def test_fast_stored_and_double_agree(precision: Any, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_way_double_precision_and_single_events_agree(
+    precision: Any, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bunches, "MANY", 1000)  # so that some thousand events are summed in bunches too
     assert bunches.bunch_size(*precision.SMALL[shape][1:]) == 5
-    double, stored = precision.compare(*precision.SMALL[shape], toys=TOYS, data_sets=DATA_SETS)
-    for found in (double, stored):
+    double, by_event = precision.compare(*precision.SMALL[shape], toys=TOYS, data_sets=DATA_SETS)
+    for found in (double, by_event):
         assert 0 < found.largest < precision.ALLOWED  # of the spread over null toys; they are not the same numbers
         assert found.is_small
         assert found.smallest_p[0] == found.smallest_p[1]
