@@ -105,12 +105,13 @@ def compare(dimensions: int, reference: int, expected: int, *, toys: int, data_s
 
 
 def draws_of(ladder: Ladder, toys: int, data_sets: int) -> list[Draw]:
-    """Null toys, then data sets: the data themselves, further toys, and toys to whose data rows are added."""
+    """Null toys, then data sets: further toys, of which every other one has an excess, and the data themselves."""
     scheme = ladder.first.scheme
+    assert isinstance(scheme, ReferenceScheme | PermutationScheme)
     made = [scheme.toy(i) for i in range(toys + data_sets)]
     bunches = scheme.bunches
     rng = np.random.default_rng(8)
-    for k in range(toys, toys + data_sets, 2):  # every other one has an excess of up to four times the root of N(0)
+    for k in range(toys, toys + data_sets, 2):  # an excess of up to four times the root of N(0)
         free = np.setdiff1d(np.arange(bunches.whole), np.concatenate([made[k].data, made[k].left_out]))
         further = int(4 * rng.random() * ladder.first.plan.expected**0.5 / bunches.size) + 1
         made[k] = replace(made[k], data=np.concatenate([made[k].data, rng.choice(free, further, replace=False)]))
