@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from lanner.inference.combination import number_of_map_toys
+from lanner.paper.reproduce import default_test
 from lanner.paper.reproduce.cases import case
 from lanner.paper.reproduce.default_test import DEFAULT, PAPER, BesideDefault, beside_default, chi2_of, made_for
 from lanner.paper.reproduce.measure import Setting
@@ -62,11 +63,25 @@ def test_the_default_has_several_scales_and_the_papers_setting_one(found: Beside
     assert max(stats.spearmanr(row, theirs).statistic for row in ours) > 0.5
 
 
-def test_a_second_run_makes_nothing_again(found: BesideDefault, folder: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.npz")}
+def test_a_second_run_prepares_and_makes_nothing_again(
+    found: BesideDefault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(default_test, "pool_of_signals", None)
     again = beside_default("one-dimensional", output=folder, toys=TOYS, experiments=EXPERIMENTS)
-    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.npz")} == before
+    assert again.comparison == found.comparison
     assert str(again) == str(found)
+
+
+def test_more_toys_of_the_papers_setting_go_on_from_those_that_are_there(tmp_path: Path) -> None:
+    few = beside_default("one-dimensional", output=tmp_path, toys=TOYS, paper_toys=20, experiments=EXPERIMENTS)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+    more = beside_default("one-dimensional", output=tmp_path, toys=TOYS, paper_toys=60, experiments=EXPERIMENTS)
+    assert [(r.test, r.toys) for r in few.comparison.rows] == [(PAPER, 20), (DEFAULT, TOYS)]
+    assert [(r.test, r.toys) for r in more.comparison.rows] == [(PAPER, 60), (DEFAULT, TOYS)]
+    assert more.comparison.rows[1] == few.comparison.rows[1]
+    after = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+    assert {path: time for path, time in after.items() if path in before} == before
+    assert stored(tmp_path, PAPER, "null").shape == (1, 60)
 
 
 def test_the_numbers_on_disk_are_those_returned(found: BesideDefault, folder: Path) -> None:

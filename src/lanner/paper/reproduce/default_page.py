@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lanner._util.files import write_atomically
 from lanner._util.text import markdown_table, text_table, three_digits
@@ -11,7 +14,10 @@ from lanner.paper.reproduce.cases import Case
 from lanner.paper.reproduce.figures import Bands, against
 from lanner.paper.reproduce.stages import Numbers
 from lanner.paper.reproduce.summaries import named
-from lanner.report.plots.style import hep_style
+from lanner.report.plots.style import BLACK, hep_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CAPTION = "The default test against the paper's setting on the same toys: median Z and 68 % of each strength."
 _LEVEL = 1  # of the levels whose chance is shown: 3 sigma
@@ -22,8 +28,7 @@ def write_default_page(case: Case, found: Comparison, chi2: Numbers, path: Path,
     figure = path.parent / "figures" / "default.png"
     figure.parent.mkdir(parents=True, exist_ok=True)
     with hep_style():
-        paper, default = (_bands(row) for row in found.rows)
-        against(paper, default, ("the paper's setting", "the default test")).savefig(figure, dpi=110)
+        _drawn(found).savefig(figure, dpi=110)
     parts = [
         f"# {case.title}: the default test beside the paper's setting",
         f"`lanner reproduce {case.name} --scale {scale} --default-test`",
@@ -71,15 +76,30 @@ def _settings(case: Case, found: Comparison, chi2: Numbers) -> str:
         "likelihood ratio. The default test: score statistic at several scales, combined, with the same candidate "
         f"centres. Both take the same toys; {paper.toys} null toys of the paper's setting and {default.toys} of the "
         f"default are counted, and there are {found.experiments} data sets at each strength. Z is counted where ten "
-        "null toys or more lie beyond, and further out that of a tail fitted to them; the error is that of the median "
-        f"over the data sets. χ² fitted to the null toys of the paper's setting: {fit}. Time a toy: {_time(paper)} in "
-        f"the paper's setting, {_time(default)} in the default; preparing: {three_digits(paper.seconds_preparing)} s "
-        f"and {three_digits(default.seconds_preparing)} s."
+        "null toys or more lie beyond, and further out that of a tail fitted to them; ≥ is the most that can be shown "
+        "in this way. The error is that of the median over the data sets. χ² fitted to the null toys of the paper's "
+        f"setting: {fit}. Time a toy: {_time(paper)} in the paper's setting, {_time(default)} in the default; preparing: "
+        f"{three_digits(paper.seconds_preparing)} s and {three_digits(default.seconds_preparing)} s."
     )
 
 
 def _time(row: Row) -> str:
     return f"{three_digits(1e3 * row.seconds_per_toy)} ms"
+
+
+def _drawn(found: Comparison) -> Figure:
+    """Each strength by both tests, with the most that the toys of each can show."""
+    paper, default = found.rows
+    figure = against(_bands(paper), _bands(default), ("the paper's setting", "the default test"))
+    (ax,) = figure.axes
+    for row, draw in ((paper, ax.axvline), (default, ax.axhline)):
+        if np.isfinite(row.most):
+            draw(row.most, color=BLACK, linestyle=":", linewidth=1, label="the most that can be shown")
+    handles, labels = ax.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    # The default test finds more, so points lie above the line.
+    ax.legend(once.values(), once.keys(), loc="lower right", fontsize=8.5)
+    return figure
 
 
 def _bands(row: Row) -> Bands:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 from scipy import stats
@@ -19,16 +20,16 @@ from lanner._util.files import write_atomically
 from lanner._util.progress import as_progress, begin
 from lanner.comparison.compare import Signal, judge_signals, pool_of_signals, shared_settings
 from lanner.comparison.runner import TestRunner
-from lanner.comparison.table import Comparison
+from lanner.comparison.table import Comparison, Found, Row
 from lanner.comparison.tests.kernel import Kernel
-from lanner.comparison.toy_pool import NullToys, SignalToys
+from lanner.comparison.toy_pool import NullToys, SignalToys, ToyPool
 from lanner.inference.combination import number_of_map_toys
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import fit_chi2
 from lanner.paper.datasets.library import Library
 from lanner.paper.reproduce.cases import Case, case
 from lanner.paper.reproduce.measure import Events, Setting, closest_dof, sample_of
-from lanner.paper.reproduce.stages import Numbers
+from lanner.paper.reproduce.stages import Numbers, Stages
 from lanner.paper.reproduce.summaries import quantiles
 from lanner.typing import Array, PathLike, Progress
 
@@ -75,40 +76,75 @@ def beside_default(
     chosen = replace(chosen, toys=toys or TOYS[scale], experiments=experiments or chosen.experiments)
     folder = Path(output if output is not None else Path("reproduce") / f"{name}-{scale}")
     events = Events(chosen, replace(library or Library(name), cuts=dict(chosen.cuts)))
-    comparison, chi2 = _measured(
-        events, paper_toys or chosen.toys, folder / "toys-default", memory, seed, as_progress(progress)
-    )
-    numbers = {"case": asdict(chosen), "comparison": comparison.to_dict(), "chi2": chi2}
+    described = {k: v for k, v in asdict(chosen).items() if k not in ("paper", "toys")}
+    depends = {"case": described, "seed": seed, "source": events.library.described()}
+    stages = Stages(folder / "stages", depends, as_progress(progress))
+    both = _BothTests(events, folder / "toys-default", memory, seed)
+    default = stages.run("beside-default", partial(both.default, made_for(chosen.toys)), toys=chosen.toys)
+    paper = stages.run("beside-paper", partial(both.paper, paper_toys or chosen.toys), toys=paper_toys or chosen.toys)
+    comparison = Comparison((row_of(paper["row"]), row_of(default["row"])), chosen.experiments)
+    numbers = {"case": asdict(chosen), "comparison": comparison.to_dict(), "chi2": paper["chi2"]}
     write_atomically(folder / "default.json", json.dumps(numbers, indent=1))
-    page = write_default_page(chosen, comparison, chi2, folder / "default.md", scale=scale)
-    return BesideDefault(chosen, comparison, chi2, page)
+    page = write_default_page(chosen, comparison, paper["chi2"], folder / "default.md", scale=scale)
+    return BesideDefault(chosen, comparison, paper["chi2"], page)
 
 
-def _measured(
-    events: Events, paper_toys: int, folder: Path, memory: str | None, seed: int, progress: Progress | None
-) -> tuple[Comparison, Numbers]:
-    """What each test finds, and the chi2 of the paper's."""
-    begin(progress, "reading or generating events")
-    chosen, signals = events.case, _signals(events)
-    reference = sample_of(events.background(chosen.reference_size), chosen.low_level)
-    paper = Kernel(PAPER, Setting(chosen.low_level, chosen.width).options(chosen, seed=seed))
-    settings = shared_settings(
-        seed=seed, reference_size=chosen.reference_size, centers=min(chosen.centers, chosen.reference_size // 2)
-    )
-    begin(progress, "planning")
-    pool, rows = pool_of_signals(reference, signals, expected=chosen.expected, settings=settings, memory=memory)
-    found = []
-    for test, toys in ((Kernel(DEFAULT), made_for(chosen.toys)), (paper, paper_toys)):
+@dataclass(frozen=True, eq=False)
+class _BothTests:
+    """The pool whose toys both tests take, prepared when one of them needs it, and what each of them finds."""
+
+    events: Events
+    folder: Path
+    memory: str | None
+    seed: int
+
+    def default(self, toys: int, progress: Progress | None) -> Numbers:
+        """The row of the default test."""
+        return {"row": asdict(self._judged(Kernel(DEFAULT), toys, progress))}
+
+    def paper(self, toys: int, progress: Progress | None) -> Numbers:
+        """The row of the paper's setting, and its chi2."""
+        chosen = self.events.case
+        test = Kernel(PAPER, Setting(chosen.low_level, chosen.width).options(chosen, seed=self.seed))
+        row = self._judged(test, toys, progress)
+        pool, rows = self._pool
+        kept = TestRunner(test, pool, self.folder / test.name)  # all of whose toys are there: nothing is made again
+        null = kept.toys("null", toys, NullToys()).statistics[0]
+        made = [
+            kept.toys(f"{s.label}-{s.events:g}", chosen.experiments, SignalToys(s.events, s.alone, r)).statistics[0]
+            for s, r in zip(self._signals, rows, strict=True)
+        ]
+        return {"row": asdict(row), "chi2": chi2_of(null, made, self.seed)}
+
+    def _judged(self, test: Kernel, toys: int, progress: Progress | None) -> Row:
+        begin(progress, "reading or generating events")
+        pool, rows = self._pool
         begin(progress, f"{test.name}, preparing")
-        runner = TestRunner(test, pool, folder / test.name, progress=progress)
-        found.append(judge_signals(runner, signals, rows, toys, chosen.experiments))
-    kept = TestRunner(paper, pool, folder / paper.name)  # all of whose toys are there: nothing is prepared again
-    null = kept.toys("null", paper_toys, NullToys()).statistics[0]
-    made = [
-        kept.toys(f"{s.label}-{s.events:g}", chosen.experiments, SignalToys(s.events, s.alone, r)).statistics[0]
-        for s, r in zip(signals, rows, strict=True)
-    ]
-    return Comparison(tuple(reversed(found)), chosen.experiments), chi2_of(null, made, seed)
+        runner = TestRunner(test, pool, self.folder / test.name, progress=progress)
+        return judge_signals(runner, self._signals, rows, toys, self.events.case.experiments)
+
+    @cached_property
+    def _signals(self) -> list[Signal]:
+        return _signals(self.events)
+
+    @cached_property
+    def _pool(self) -> tuple[ToyPool, list[range]]:
+        chosen = self.events.case
+        settings = shared_settings(
+            seed=self.seed,
+            reference_size=chosen.reference_size,
+            centers=min(chosen.centers, chosen.reference_size // 2),
+        )
+        reference = sample_of(self.events.background(chosen.reference_size), chosen.low_level)
+        return pool_of_signals(
+            reference, self._signals, expected=chosen.expected, settings=settings, memory=self.memory
+        )
+
+
+def row_of(kept: Numbers) -> Row:
+    """The row of a test from what `asdict` made of it, also by way of JSON."""
+    found = tuple(Found(**f | {"z": tuple(f["z"]), "probability": tuple(f["probability"])}) for f in kept["found"])
+    return Row(**kept | {"found": found})
 
 
 def _signals(events: Events) -> list[Signal]:
