@@ -78,8 +78,8 @@ def _settings(case: Case, found: Comparison, chi2: Numbers) -> str:
         f"default are counted, and there are {found.experiments} data sets at each strength. Z is counted where ten "
         "null toys or more lie beyond, and further out that of a tail fitted to them; ≥ is the most that can be shown "
         "in this way. The error is that of the median over the data sets. χ² fitted to the null toys of the paper's "
-        f"setting: {fit}. Time a toy: {_time(paper)} in the paper's setting, {_time(default)} in the default; preparing: "
-        f"{three_digits(paper.seconds_preparing)} s and {three_digits(default.seconds_preparing)} s."
+        f"setting: {fit}. Time a toy: {_time(paper)} in the paper's setting, {_time(default)} in the default; "
+        f"preparing: {three_digits(paper.seconds_preparing)} s and {three_digits(default.seconds_preparing)} s."
     )
 
 
