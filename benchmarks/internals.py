@@ -31,13 +31,20 @@ from lanner.inference.combination import Combination, PMap, number_of_map_toys
 from lanner.inference.fit_experiment import FitExperiment
 from lanner.inference.multiscale import Ladder, Recipe
 from lanner.inference.plan import Plan
-from lanner.inference.resampling import room_for_data
+from lanner.inference.resampling import PermutationScheme, ReferenceScheme, room_for_data
 from lanner.inference.scales import COARSE, FINE, penalty_for
 from lanner.inference.score_experiment import ScoreExperiment
 from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
+from lanner.model.backend import NUMPY
+from lanner.model.bunches import Bunches
+from lanner.model.features import StoredFeatures
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import loss_by_name
+from lanner.model.moments import Moments, MomentSums
+from lanner.model.score_model import ScoreModel
+from lanner.model.splits import NEVER
+from lanner.model.weightings import Draw
 from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
@@ -54,27 +61,39 @@ __all__ = [
     "FINE",
     "GREEN",
     "NAMES",
+    "NEVER",
     "NULLS",
+    "NUMPY",
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
+    "Bunches",
     "Combination",
+    "Draw",
     "FitKeywords",
     "FitSettings",
     "Fits",
     "Kernel",
+    "Ladder",
     "LawMoments",
     "Library",
+    "MomentSums",
+    "Moments",
     "Network",
     "NullToys",
     "PMap",
+    "PermutationScheme",
     "Plan",
     "PreparedKernel",
     "Progress",
+    "ReferenceScheme",
     "SameToys",
     "Sample",
     "ScaledRows",
+    "ScoreExperiment",
+    "ScoreModel",
     "SignalToys",
+    "StoredFeatures",
     "Stream",
     "TestRunner",
     "ToyPool",

@@ -42,6 +42,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "uncertainty_network": (("--smoke", "--write", "page.md"), ("torch",), ("page.md",)),
     "uncertainty_power": (("--smoke", "--write", "page.md"), (), ("page.md",)),
     "uncertainty_study": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
+    "precision": (("--smoke", "--only", "5-D", "--write", "page.md"), (), ("page.md",)),
     "rivals": (
         ("--smoke", "--higgs", "higgs.csv", "--kept", "kept.json", "--write", "page.md", *ONE),
         (),

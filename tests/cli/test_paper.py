@@ -88,5 +88,21 @@ def test_reproduce_from_generator_to_page(name: str, tmp_path: Path) -> None:
     assert f"{name}-background.parquet" in kept
 
 
+def test_the_default_test_beside_the_papers_setting(tmp_path: Path) -> None:
+    made = run("reproduce", "one-dimensional", "--default-test", "--toys", 45, "--paper-toys", 30, "--experiments", 4,
+               "--output", tmp_path, "--quiet")  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert "null toys paper 30, default 45" in made.output
+    assert f"results: {tmp_path / 'default.md'}" in made.output
+    assert not (tmp_path / "results.md").exists()
+
+
+def test_toys_of_the_papers_setting_alone_go_with_the_default_test(tmp_path: Path) -> None:
+    made = run("reproduce", "one-dimensional", "--paper-toys", 30, "--output", tmp_path / "out")
+    assert made.exit_code != 0
+    assert "--paper-toys goes with --default-test" in made.output
+    assert not (tmp_path / "out").exists()
+
+
 def _first_signal(name: str) -> str:
     return {"dimuon": "zprime-300"}.get(name, SIGNALS[name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,15 @@ def _cuts(module: Any, name: str, given: tuple[str, ...]) -> Any:
     metavar="SAMPLE=FILE",
     help="Read a sample from a published file: background=SM.h5, zprime-300=..., or all=SUSY.csv.",
 )
-@click.option("--toys", type=int, help="Null toys (default: the paper's 300, in 1-D 1000).")
+@click.option(
+    "--default-test",
+    is_flag=True,
+    help="Instead, set the default test of search beside the paper's setting, on the same toys.",
+)
+@click.option(
+    "--toys", type=int, help="Null toys (default: the paper's 300, in 1-D 1000; with --default-test 2000 of each test)."
+)
+@click.option("--paper-toys", type=int, help="With --default-test: null toys of the paper's setting, if fewer.")
 @click.option("--experiments", type=int, help="Toys per signal strength (default: the paper's 100, in 1-D 400).")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--memory", metavar="SIZE", help="Memory budget, such as '4 GB' (default: half of what is free).")
@@ -135,6 +144,8 @@ def reproduce(
     name: str,
     samples: str | None,
     published: tuple[str, ...],
+    default_test: bool,
+    paper_toys: int | None,
     processes: int,
     quiet: bool,
     **settings: Any,
@@ -144,14 +155,19 @@ def reproduce(
     Interrupted, the same command goes on where it was.
     """
     with plain_errors(quiet=quiet):
+        if paper_toys is not None and not default_test:
+            raise click.UsageError("--paper-toys goes with --default-test; the toys of the paper's own run are --toys")
         with shown(not quiet) as told:
-            import lanner
             from lanner.paper.datasets.library import Library, published_files
+            from lanner.paper.reproduce import reproduce as run
+            from lanner.paper.reproduce.default_test import beside_default
 
             options: dict[str, Any] = {"processes": processes, "published": published_files(name, published)}
             if samples is not None:
                 options["folder"] = Path(samples)
-            found = lanner.reproduce(name, library=Library(name, **options), progress=told, **settings)
+            settings |= {"library": Library(name, **options), "progress": told}
+            made: Any = partial(beside_default, paper_toys=paper_toys) if default_test else run
+            found = made(name, **settings)
         click.echo(f"{found}\nresults: {found.page}")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P")
 LEVELS = ((2, BLUE), (3, GREEN), (5, VERMILION))
+Bands = dict[str, list[tuple[float, float, float]]]
 OBSERVED = "observed significance (median, 68 %)"
 
 
@@ -35,9 +36,9 @@ def write_figures(case: Case, numbers: Numbers, folder: Path) -> dict[str, Path]
     for found in numbers["learned"]:
         drawn[f"ratio-{found['signal']}"] = lambda found=found: ratios(found)  # type: ignore[misc]
     if "all" in numbers:
-        drawn["all"] = lambda: against(numbers, ("low", "low-level features"), ("all", "all features"))
+        drawn["all"] = lambda: _stages(numbers, "low", "all", ("low-level features", "all features"))
     if "extended" in numbers:
-        drawn["losses"] = lambda: against(numbers, ("logistic", "logistic"), ("extended", "extended likelihood"))
+        drawn["losses"] = lambda: _stages(numbers, "logistic", "extended", ("logistic", "extended likelihood"))
     if "scan" in numbers:
         drawn |= {"tuning": lambda: tuning(case, numbers), "widths": lambda: widths(case, numbers)}
     written = {name: folder / f"{name}.png" for name in drawn}
@@ -90,20 +91,27 @@ def probability(numbers: Numbers) -> Figure:
     return figure
 
 
-def against(numbers: Numbers, one: tuple[str, str], other: tuple[str, str]) -> Figure:
-    """The same toys tested in two ways: each is a stage and what it is called."""
+def against(one: Bands, other: Bands, words: tuple[str, str]) -> Figure:
+    """The same toys tested in two ways, in words: of each signal 16 %, 50 % and 84 % of Z at each strength."""
     figure, (ax,) = panels()
-    here, there = (by_signal(numbers[stage]["strengths"]) for stage, _ in (one, other))
-    for signal, colour, marker in zip(here, COLOURS, MARKERS, strict=False):
-        x, y = ([quantiles(r["z_chi2"]) for r in rows[signal]] for rows in (here, there))
-        draw_points(ax, x, y, colour, marker, named(signal))
+    for signal, colour, marker in zip(one, COLOURS, MARKERS, strict=False):
+        draw_points(ax, one[signal], other[signal], colour, marker, named(signal))
     low, high = ax.get_xlim()
     line = np.array([min(low, 0.0), high])
     ax.fill_between(line, line - 1, line + 1, color=PALE, zorder=0, label="equal, ± 1 σ")
     ax.plot(line, line, color=GREY, linewidth=1, zorder=1)
-    ax.set(xlim=line, xlabel=f"observed significance, {one[1]}", ylabel=f"observed significance, {other[1]}")
+    ax.set(xlim=line, xlabel=f"observed significance, {words[0]}", ylabel=f"observed significance, {words[1]}")
     ax.legend(loc="upper left")
     return figure
+
+
+def _stages(numbers: Numbers, one: str, other: str, words: tuple[str, str]) -> Figure:
+    return against(_bands(numbers, one), _bands(numbers, other), words)
+
+
+def _bands(numbers: Numbers, stage: str) -> Bands:
+    found = by_signal(numbers[stage]["strengths"])
+    return {signal: [quantiles(r["z_chi2"]) for r in rows] for signal, rows in found.items()}
 
 
 def sizes(case: Case, numbers: Numbers) -> Figure:
