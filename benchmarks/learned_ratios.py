@@ -123,8 +123,8 @@ ABOUT = (
     "and in normalisation. log r of the scale is learned from independent samples up and down. Each block has a new "
     f"reference, new samples and {DATA_SETS} null data sets at each point nu* = (scale, normalisation), in units of "
     f"the uncertainties. They are counted against {TOYS - TOYS // 3} toys at the mean of their nu^, and each has its "
-    "own fit of the nuisances, as the toys have. The error of log r at one uncertainty up or down is the rms of what no "
-    f"nuisance parameter makes up for, in units of {EXPECTED:g}^(-1/2), against the closed form; the larger of the "
+    "own fit of the nuisances, as the toys have. The error of log r at one uncertainty up or down is the rms of what "
+    f"no nuisance parameter makes up for, in units of {EXPECTED:g}^(-1/2), against the closed form; the larger of the "
     "two. In brackets the 99.99 % interval of what chance allows.\n\n"
 )
 
