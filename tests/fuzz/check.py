@@ -8,6 +8,7 @@ import traceback
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,8 @@ def _flags(case: Case, path: Path) -> Outcome:
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         return Outcome("traceback", "".join(traceback.format_exception(done.exception)))
     if done.exit_code == 0:
-        strange = set(os.listdir(path.parent)) - before - {"out"}
+        asked = [value for flag, value in pairwise(case.arguments) if flag == "--output"]  # of several the last counts
+        strange = set(os.listdir(path.parent)) - before - {Path(asked[-1]).parts[0] if asked else "out"}
         return Outcome("strange files", str(strange)) if strange else Outcome("accepted")
     if done.exit_code not in (1, 2) or "Traceback" in done.output or "Error: " not in done.output:
         return Outcome("message", f"exit code {done.exit_code}: {done.output[-2000:]}")

@@ -272,3 +272,20 @@ def test_what_killed_runs_left_half_written_is_removed_and_what_is_in_use_is_not
     assert not list(tmp_path.glob("*.lock"))
     assert not abandoned.exists()
     assert others.exists()
+
+
+def test_a_batch_that_does_not_fit_into_memory_is_not_taken_for_a_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path)
+    store.write(batch(0))
+
+    def full(path: Path) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("lanner.run.toy_store.read_arrays", full)
+        with pytest.raises(MemoryError):
+            store.read(0)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["batch-00000000.npz", "store.json"]
+    assert store.read(0) is not None

@@ -81,8 +81,9 @@ def written_together(folder: Path, kind: str, *, to: bool = False) -> Iterator[F
 def _alone(folder: Path) -> Iterator[None]:
     """While no other run writes its files into the folder: runs that shared the toys end at the same time."""
     try:
-        lock = None
-        if has_locks(folder):
+        has = has_locks(folder)
+        lock = try_lock(folder / _LOCK) if has else None
+        if has and lock is None:
             with waiting(f"another run, which is writing its files to {folder}"):
                 lock = try_lock(folder / _LOCK, seconds=_WAIT)
         if lock is None and (folder / _LOCK).exists():

@@ -144,7 +144,7 @@ def wait_for(port: int, seconds: float = 60.0) -> None:
 
 
 @contextmanager
-def processes(tmp_path, *worker_options, scheduler_options=()):
+def processes(tmp_path, *worker_options, scheduler_options=(), worker_path=None):
     """A scheduler and a worker, started as anybody would."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -169,6 +169,7 @@ def processes(tmp_path, *worker_options, scheduler_options=()):
             sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--host", "127.0.0.1",
             "--no-dashboard", *worker_options, *scheduler_options,
         ],
+        env=os.environ | ({} if worker_path is None else {"PYTHONPATH": str(worker_path)}),
         **quiet,
     )  # fmt: skip
     try:

@@ -115,6 +115,57 @@ def test_a_worker_with_a_halved_statistic_moves_no_p_value(
     np.testing.assert_array_equal(after.null.statistics, here.null.statistics)
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("late", [False, True], ids=["at the start", "joins later"])
+def test_a_worker_without_lanner_is_refused_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
+    from tests.run.execution.test_dask import FIT, processes
+
+    with processes(tmp_path, worker_path=_hidden(tmp_path)) as (address, *_):
+        monkeypatch.setattr("lanner.run.execution.dask.check_workers", _at_ease if late else check_workers)
+        if not late:
+            with distributed.Client(address, set_as_default=False) as client:
+                client.wait_for_workers(1, timeout=100)
+        with pytest.raises(ClusterError, match=r"worker tcp://127\.0\.0\.1:\d+ runs .*none were taken"):
+            lanner.search(
+                *exponential(6000, 310, seed=7),
+                expected=300,
+                toys=32,
+                output=tmp_path / "out",
+                executor=lanner.Dask(scheduler=address),
+                **FIT,
+            )
+    assert not list((tmp_path / "out").rglob("batch-*.npz"))
+
+
+def _at_ease(client: Any) -> None:
+    """In place of the question at the start: those who are asked have not joined yet."""
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_scheduler_needs_no_lanner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'lanner[dask]'")
+    from tests.run.execution.test_dask import FIT, processes
+
+    samples, options = exponential(6000, 310, seed=7), {"expected": 300, "toys": 32, **FIT}
+    monkeypatch.setenv("PYTHONPATH", str(_hidden(tmp_path)))
+    with processes(tmp_path, worker_path=Path(lanner.__file__).parents[1]) as (address, *_):
+        monkeypatch.undo()
+        there = lanner.search(*samples, executor=lanner.Dask(scheduler=address), **options)
+    here = lanner.search(*samples, **options)
+    np.testing.assert_allclose(there.null.statistics, here.null.statistics, atol=0.01)
+
+
+def _hidden(folder: Path) -> Path:
+    """A path on which there is no Lanner, for whoever looks there first."""
+    package = folder / "site" / "lanner"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'lanner'\", name='lanner')\n")
+    return package.parent
+
+
 def _edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text

@@ -170,15 +170,16 @@ class Dask:
 @contextmanager
 def _benches(client: Any, recipe: Preparable, memory: int | None, threads: int | None) -> Iterator[str]:
     """A bench in every worker that is there or joins later; its name."""
-    from lanner.run.execution.dask_worker import Bench, prepare
+    from lanner.run.execution.dask_worker import Bench, portable, portable_task, prepare
 
     name = f"lanner-{uuid.uuid4().hex[:12]}"
     with waiting(f"the workers of the Dask scheduler at {_address(client)} to take the samples"):
-        client.register_plugin(Bench(name, recipe, memory, threads, Maker.here()), name=name)
+        client.register_plugin(portable(Bench(name, recipe, memory, threads, Maker.here())), name=name)
     try:
         # Those who are there begin with the features at once; what goes wrong is told by the toys.
+        features, packed = portable_task(prepare)
         begun = [
-            client.submit(prepare, name, workers=[worker], pure=False, key=f"{name}-features-{worker}")
+            client.submit(features, name, packed, workers=[worker], pure=False, key=f"{name}-features-{worker}")
             for worker in _workers(client)
         ]
         yield name
@@ -203,7 +204,7 @@ class _DaskWorkers:
 
     def batches(self, task: Task, firsts: Iterator[int], size: int, told: Told) -> Iterator[Batch]:
         """The batches, as they are finished. Of a worker that dies, Dask gives the batch to another."""
-        from lanner.run.execution.dask_worker import batch
+        from lanner.run.execution.dask_worker import batch, portable_task
 
         client, done = self._client, SimpleQueue[Any]()
         pending: dict[Any, int] = {}
@@ -216,9 +217,9 @@ class _DaskWorkers:
                     if first is None:
                         more = False
                         break
-                    future = client.submit(
-                        batch, self._name, task, first, size, pure=False, key=f"{self._name}-toys-{uuid.uuid4().hex}"
-                    )
+                    toys, packed = portable_task(batch, task, first, size)
+                    key = f"{self._name}-toys-{uuid.uuid4().hex}"
+                    future = client.submit(toys, self._name, packed, pure=False, key=key)
                     pending[future] = first
                     future.add_done_callback(done.put)
                 if pending:

@@ -15,6 +15,7 @@ from typing import Any
 
 from lanner._util.progress import waiting
 from lanner.errors import ClusterError, InputError
+from lanner.run.execution.delivery import check_workers
 
 CONNECT = 30.0  # seconds to wait for an answer
 
@@ -135,6 +136,14 @@ def result_of(future: Any, *, over: str, remedy: str, timeout: float | None = No
         ) from error
     except (CancelledError, TimeoutError, OSError) as error:
         raise lost() from error
+    except Exception as error:
+        check_workers(future.client)  # one that has no Lanner, or another, fails in ways of its own
+        if "deserialization of the task graph" in str(error):
+            raise ClusterError(
+                f"the Dask scheduler at {future.client.scheduler.address} cannot read what it is sent: install the "
+                "same Lanner for it as for this process and the workers, start it again, and run the same command"
+            ) from error
+        raise
 
 
 def _in_one_line(error: BaseException) -> str:

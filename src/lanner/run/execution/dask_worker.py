@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 import psutil
 from distributed import Worker, WorkerPlugin, get_worker
+from distributed.protocol.pickle import dumps
 from threadpoolctl import threadpool_limits
 
 from lanner._util.machine import megabytes, memory_budget
@@ -104,6 +106,58 @@ class Bench(WorkerPlugin):
         return threadpool_limits(limits=self._threads or self._worker.state.nthreads)
 
 
+def portable(bench: Bench) -> WorkerPlugin:
+    """A bench that any worker can be sent.
+
+    A worker that cannot read a plugin does not start, is started again by its nanny, and so on for ever. This one is
+    sent as it stands, and not by name; the bench is unpacked where there is the Lanner for it. Elsewhere the first task
+    fails, and the worker is refused by its address.
+    """
+
+    class Portable(WorkerPlugin):
+        def __init__(self, name: str, packed: bytes) -> None:
+            self.name, self.packed = name, packed
+            self.bench: Any = None
+
+        def setup(self, worker: Worker) -> None:
+            from distributed.protocol.pickle import loads
+
+            try:
+                self.bench = loads(self.packed)  # type: ignore[no-untyped-call]
+            except Exception:
+                return
+            self.packed = b""
+            self.bench.setup(worker)
+
+        def teardown(self, worker: Worker) -> None:
+            if self.bench is not None:
+                self.bench.teardown(worker)
+
+    return Portable(bench.name, _packed(bench))
+
+
+def portable_task(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[[str, bytes], Any], bytes]:
+    """A task at a bench that any worker can be sent: a worker that cannot read a task ends, and is waited for.
+
+    It takes the name of the bench and what comes second here, and returns None where there is no bench.
+    """
+
+    def at_bench(name: str, packed: bytes) -> Any:
+        from distributed import get_worker
+        from distributed.protocol.pickle import loads
+
+        if getattr(get_worker().plugins[name], "bench", None) is None:
+            return None
+        called, given = loads(packed)  # type: ignore[no-untyped-call]
+        return called(name, *given)
+
+    return at_bench, _packed((function, arguments))
+
+
+def _packed(what: Any) -> bytes:
+    return bytes(dumps(what))  # type: ignore[no-untyped-call]
+
+
 def keep_freed_memory() -> None:
     """Let malloc keep some tens of megabytes for the next array.
 
@@ -154,6 +208,6 @@ def batch(name: str, task: Task, first: int, size: int) -> Delivery:
 
 
 def _bench(name: str) -> Bench:
-    found = get_worker().plugins[name]
-    assert isinstance(found, Bench)
-    return found
+    plugin: Any = get_worker().plugins[name]
+    assert isinstance(plugin.bench, Bench)
+    return plugin.bench

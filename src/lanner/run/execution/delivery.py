@@ -27,7 +27,7 @@ class Delivery:
 
 def taken(delivered: Any, client: Any, future: Any) -> Batch:
     """The toys of a delivery, if they are of this code."""
-    if not isinstance(delivered, Delivery):  # of a version that did not say
+    if not isinstance(delivered, Delivery):  # of no Lanner, or of a version that did not say
         check_workers(client)
         raise refusal(", ".join(client.who_has([future]).get(future.key, ["unknown"])), {})
     if delivered.maker != Maker.here() or delivered.found is None:
