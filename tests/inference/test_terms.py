@@ -10,6 +10,7 @@ from lanner.inference.terms import (
     CountTerm,
     LocalTerm,
     OutOfReach,
+    ProfiledCountTerm,
     ReachTerm,
     poisson_log_deficit,
     poisson_log_excess,
@@ -202,3 +203,10 @@ def test_the_largest_of_many_significances_follows_it_up_to_its_place(rng: np.ra
     found = -stats.norm.logsf(largest)
     assert found.std() == pytest.approx(GUMBEL.std, rel=0.03)
     assert stats.skew(found) == pytest.approx(GUMBEL.skewness, abs=0.1)
+
+
+def test_a_prediction_that_is_no_number_of_events_is_surprising_and_finite() -> None:
+    log_p = ProfiledCountTerm(0.5).log_p(np.array([100.0, 100.0]), np.array([-3.0, 100.0]))
+    assert np.isfinite(log_p).all()
+    assert log_p[0] < -100
+    assert log_p[1] == 0.0

@@ -77,7 +77,8 @@ class ProfiledCountTerm:
 
     def log_p(self, numbers: Array, predicted: Array) -> Array:
         """log p of numbers where so many are predicted with the nuisances of each, two-sided."""
-        z = (np.asarray(numbers) - predicted) / np.sqrt(np.maximum(self.share, 1e-12) * predicted)
+        least = np.maximum(predicted, 1.0)  # a series in nuisances that are far off can end below 0
+        z = (np.asarray(numbers) - least) / np.sqrt(np.maximum(self.share, 1e-12) * least)
         return np.asarray(np.minimum(np.log(2.0) + log_ndtr(-np.abs(z)), 0.0))
 
 
