@@ -26,7 +26,7 @@ def test_progress_is_told_with_the_name_of_the_stage(tmp_path: Path) -> None:
         return {}
 
     Stages(tmp_path, {}, lambda *told: seen.append(told)).run("a", make)
-    assert seen == [("a", 1, 2)]
+    assert seen == [("a, preparing", 0, 1), ("a", 1, 2)]
 
 
 def test_nobody_is_told_where_nobody_asks(tmp_path: Path) -> None:
