@@ -207,7 +207,7 @@ def _features_of_worker(name: str) -> dict[str, Any]:
     from distributed import get_worker
 
     bench: Any = get_worker().plugins[name]
-    return _features(bench._ready())
+    return _features(bench.bench._ready())
 
 
 @dataclass(frozen=True, eq=False)

@@ -261,9 +261,8 @@ def test_a_cluster_without_workers_is_waited_for_aloud(monkeypatch):
 def test_processes_that_are_halted_are_waited_for_aloud(samples, here, tmp_path, halted):
     """They are there and say nothing; let go, the run ends as any other."""
     with processes(tmp_path) as (address, scheduler, worker):
-        process = {"scheduler": scheduler, "worker": worker}[halted]
-        everyone = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-        seen = []
+        process = psutil.Process({"scheduler": scheduler, "worker": worker}[halted].pid)
+        seen, everyone = [], []
 
         def tell(what, done, total):
             seen.append(what)
@@ -276,6 +275,7 @@ def test_processes_that_are_halted_are_waited_for_aloud(samples, here, tmp_path,
 
         with distributed.Client(address, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=60)
+            everyone += [process, *process.children(recursive=True)]  # those that a worker starts are there by now
             found = lanner.search(
                 *samples, expected=300, toys=TOYS, executor=lanner.Dask(client=client), progress=tell, **FIT
             )
