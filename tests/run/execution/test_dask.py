@@ -262,7 +262,8 @@ def test_processes_that_are_halted_are_waited_for_aloud(samples, here, tmp_path,
     """They are there and say nothing; let go, the run ends as any other."""
     with processes(tmp_path) as (address, scheduler, worker):
         process = psutil.Process({"scheduler": scheduler, "worker": worker}[halted].pid)
-        seen, everyone = [], []
+        seen: list[str] = []
+        everyone: list[psutil.Process] = []
 
         def tell(what, done, total):
             seen.append(what)
