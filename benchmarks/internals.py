@@ -38,12 +38,13 @@ from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.significance import empirical_z, fit_chi2, z_of_log_p
 from lanner.model.backend import NUMPY
 from lanner.model.bunches import Bunches
-from lanner.model.features import StoredFeatures
+from lanner.model.features import PRECISIONS, StoredFeatures
 from lanner.model.kernel import pairwise_width
 from lanner.model.loss import loss_by_name
 from lanner.model.moments import Moments, MomentSums
 from lanner.model.score_model import ScoreModel
 from lanner.model.splits import NEVER
+from lanner.model.summing import moment_labels
 from lanner.model.weightings import Draw
 from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
@@ -64,6 +65,7 @@ __all__ = [
     "NEVER",
     "NULLS",
     "NUMPY",
+    "PRECISIONS",
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
@@ -106,6 +108,7 @@ __all__ = [
     "loss_by_name",
     "markdown_table",
     "memory_budget",
+    "moment_labels",
     "number_of_map_toys",
     "one_dimensional",
     "pairwise_width",

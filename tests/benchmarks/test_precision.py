@@ -31,12 +31,13 @@ def test_the_fast_way_double_precision_and_single_events_agree(
 ) -> None:
     monkeypatch.setattr(bunches, "MANY", 1000)  # so that some thousand events are summed in bunches too
     assert bunches.bunch_size(*precision.SMALL[shape][1:]) == 5
-    double, by_event = precision.compare(*precision.SMALL[shape], toys=TOYS, data_sets=DATA_SETS)
+    double, by_event, all_moments = precision.compare(*precision.SMALL[shape], toys=TOYS, data_sets=DATA_SETS)
     for found in (double, by_event):
         assert 0 < found.largest < precision.ALLOWED  # of the spread over null toys; they are not the same numbers
         assert found.is_small
         assert found.smallest_p[0] == found.smallest_p[1]
     assert double.same == 1.0
+    assert all_moments.largest == pytest.approx(by_event.largest, abs=1e-3)  # of few events all are taken anyway
 
 
 def test_a_statistic_that_is_off_is_noticed(precision: Any) -> None:
