@@ -23,7 +23,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from scipy import stats
 
 import lanner
 from command_line import parse, study_parser
@@ -31,14 +30,13 @@ from internals import Sample, markdown_table
 from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.effects import Nuisances
 from lanner.uncertainties.learn import learn
-from uncertain_toys import EXPECTED, Array, UncertainReference, exact, null_data, scale_of
+from uncertain_toys import EXPECTED, UncertainReference, exact, null_data, scale_of
+from uniform import LEVELS, Uniform
 
 REFERENCE, SIZE = 200_000, 0.05
 SAMPLES = (5_000, 10_000, 20_000, 40_000, 100_000, 200_000)  # events of each of the two varied samples
 POINTS = ((0.0, 0.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # true values of scale and normalisation
 BLOCKS, DATA_SETS, TOYS = 10, 50, 900
-LEVELS = (0.05, 0.01)
-LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
 
 
 def judged(
@@ -85,18 +83,6 @@ def left_over(nuisances: Nuisances) -> float:
     return max(found)
 
 
-def shares(p: Array) -> tuple[list[str], bool]:
-    """How uniform p-values are, in words, and whether that will do."""
-    ks = float(stats.kstest(p, "uniform").pvalue)
-    cells, passed = [f"{ks:.2g}"], ks > LEAST_KS
-    for level in LEVELS:
-        share = float(np.mean(p <= level))
-        low, high = (x / len(p) for x in stats.binom.interval(1 - TAIL, len(p), level))
-        cells.append(f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})")
-        passed &= low <= share <= high
-    return cells, passed
-
-
 def page(done: dict[str, list[dict[str, Any]]]) -> tuple[str, bool]:
     """The tables, and whether p-values hold wherever no warning is given."""
     lines = [["events up, down", "nu*", "data sets", "KS p", *(f"p ≤ {x:g} (%)" for x in LEVELS), "in range"]]
@@ -105,11 +91,12 @@ def page(done: dict[str, list[dict[str, Any]]]) -> tuple[str, bool]:
     for size, blocks in sorted(done.items(), key=lambda item: int(item[0])):
         quiet = [block for block in blocks if not block["warned"]]
         for k, nu in enumerate(POINTS):
-            cells, passed = shares(np.concatenate([block["p"][k] for block in blocks]))
+            found = Uniform.of(np.concatenate([block["p"][k] for block in blocks]))
+            cells = [f"{found.ks_p:.2g}", *map(str, found.shares)]
             number = sum(len(block["p"][k]) for block in blocks)
-            lines.append([size, f"({nu[0]:g}, {nu[1]:g})", str(number), *cells, "yes" if passed else "NO"])
+            lines.append([size, f"({nu[0]:g}, {nu[1]:g})", str(number), *cells, "yes" if found.is_chance else "NO"])
             if quiet:
-                good &= shares(np.concatenate([block["p"][k] for block in quiet]))[1]
+                good &= Uniform.of(np.concatenate([block["p"][k] for block in quiet])).is_chance
         errors = [block["error"] for block in blocks]
         low = 100 * float(np.mean([np.array(block["p"]) <= 0.05 for block in blocks]))
         cells = [f"{np.median(errors):.2f}", f"{max(errors):.2f}", f"{low:.1f}"]

@@ -27,17 +27,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 import lanner
 from command_line import parse, study_parser
 from internals import markdown_table
+from uniform import LEVELS, Uniform
 
 EXPECTED = 100
 TOYS = "auto"  # as many as it takes to know p, as the default search has it
-LEVELS = (0.05, 0.01)
-LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
-MOST_AT_20 = {0.05: 0.07, 0.01: 0.02}  # shares allowed where the reference is only 20 times as large
+MOST_AT_20 = (0.07, 0.02)  # shares below each level allowed where the reference is only 20 times as large
 Maker = Callable[[int, np.random.Generator], NDArray[np.float64]]
 
 
@@ -117,18 +115,11 @@ def one(job: tuple[str, int, int | str]) -> float:
     return float(rng.uniform(p.exceedances / (p.toys + 1), p.p_value))
 
 
-def judged(name: str, p: list[float]) -> dict[str, Any]:
-    """How uniform they are, and whether that will do."""
-    found: dict[str, Any] = {"data_sets": len(p), "ks_p": float(stats.kstest(p, "uniform").pvalue)}
-    strict = CASES[name].ratio != 20
-    passed = found["ks_p"] > LEAST_KS or not strict
-    for level in LEVELS:
-        share = float(np.mean(np.array(p) <= level))
-        low, high = stats.binom.interval(1 - TAIL, len(p), level)
-        found[f"below_{level:g}"] = share
-        found[f"interval_{level:g}"] = [low / len(p), high / len(p)]
-        passed &= low / len(p) <= share <= high / len(p) if strict else share < MOST_AT_20[level]
-    return found | {"passed": bool(passed)}
+def passed(name: str, found: Uniform) -> bool:
+    """Whether the p-values will do."""
+    if CASES[name].ratio != 20:
+        return found.is_chance
+    return all(share.value < most for share, most in zip(found.shares, MOST_AT_20, strict=True))
 
 
 def main() -> None:
@@ -153,13 +144,10 @@ def main() -> None:
                 done[name] = p
                 if kept:
                     kept.write_text(json.dumps(done))
-            found = results[name] = judged(name, p[:number])
-            cells = [
-                f"{100 * found[f'below_{x:g}']:.1f} ({100 * found[f'interval_{x:g}'][0]:.1f} to "
-                f"{100 * found[f'interval_{x:g}'][1]:.1f})"
-                for x in LEVELS
-            ]
-            lines.append([name, str(number), f"{found['ks_p']:.2g}", *cells, "yes" if found["passed"] else "NO"])
+            found = Uniform.of(p[:number])
+            results[name] = passed(name, found)
+            ending = "yes" if results[name] else "NO"
+            lines.append([name, str(number), f"{found.ks_p:.2g}", *map(str, found.shares), ending])
             print(*lines[-1], sep=" | ", flush=True)
     about = (
         "# Are the p-values uniform?\n\nMade by `python benchmarks/null_study.py`: the default search on data that "
@@ -169,7 +157,7 @@ def main() -> None:
         "below 0.01.\n\n"
     )
     arguments.output.write_text(about + markdown_table(lines) + "\n")
-    sys.exit(0 if arguments.smoke or all(found["passed"] for found in results.values()) else 1)
+    sys.exit(0 if arguments.smoke or all(results.values()) else 1)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from command_line import parse, study_parser
 from internals import FitSettings, Sample, experiment_module, markdown_table, prepare, write_atomically
 from lanner.uncertainties.learn import Learned, learn
 from uncertain_toys import Array, CalibratedReference, UncertainReference
+from uniform import LEVELS, Share
 
 FEATURES = ("pt1", "pt2", "eta1", "eta2", "delta_phi")
 NORMALISATION, BARREL, ENDCAP = 0.025, 0.003, 0.009
@@ -36,7 +37,6 @@ SIGNAL, SIGNAL_EVENTS = "zprime-300", 40.0
 POINTS = (0.0, 1.0, -1.0)  # of both nuisances
 CHUNK = 20_000  # events that are generated together
 TOGETHER = 20  # data sets judged together
-LEVELS, TAIL = (0.05, 0.01), 1e-4
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,8 @@ def _halves(first: int) -> tuple[slice, slice]:
 def row(name: str, z: list[list[float]]) -> list[str]:
     """How often p is small with the uncertainties and without, and the medians of Z."""
     with_them, without = np.array(z).T
-    cells = []
-    for level in LEVELS:
-        low, high = stats.binom.interval(1 - TAIL, len(z), level)
-        share, untold = (100 * np.nanmean(stats.norm.sf(x) <= level) for x in (with_them, without))
-        cells.append(f"{share:.1f} ({100 * low / len(z):.1f} to {100 * high / len(z):.1f}); untold {untold:.1f}")
+    told, untold = (stats.norm.sf(x) for x in (with_them, without))
+    cells = [f"{Share.of(told, level)}; untold {100 * np.mean(untold <= level):.1f}" for level in LEVELS]
     return [name, str(len(z)), *cells, f"{np.nanmedian(with_them):.2f}", f"{np.median(without):.2f}"]
 
 

@@ -33,9 +33,8 @@ import lanner
 from command_line import parse, study_parser
 from internals import markdown_table
 from uncertain_toys import EXPECTED, UncertainReference, exact, null_data
+from uniform import LEVELS, Uniform
 
-LEVELS = (0.05, 0.01)
-LEAST_KS, TAIL = 1e-4, 1e-4  # of the KS test, and outside of the binomial intervals
 TOGETHER = 25  # data sets that share a reference
 REFERENCE = 200_000
 PLAIN_TOYS = 900  # where nobody tells of the uncertainties; they serve all data sets of a reference
@@ -88,21 +87,6 @@ def block(job: tuple[str, int, int, bool]) -> list[list[float]]:
     return found
 
 
-def judged(rows: list[list[float]], *, central: bool) -> dict[str, Any]:
-    """How uniform the p-values are, and whether that will do; at the central values Delta has a law too."""
-    p, plain, _, _, delta = np.array(rows).T
-    found: dict[str, Any] = {"ks_p": float(stats.kstest(p, "uniform").pvalue)}
-    if central:
-        found["delta_ks_p"] = float(stats.kstest(delta, stats.chi2(2).cdf).pvalue)
-    passed = min(found.values()) > LEAST_KS
-    for level in LEVELS:
-        share, (low, high) = float(np.mean(p <= level)), stats.binom.interval(1 - TAIL, len(p), level)
-        found |= {f"below_{level:g}": share, f"interval_{level:g}": (low / len(p), high / len(p))}
-        found[f"plain_{level:g}"] = float(np.mean(plain <= level))
-        passed &= low / len(p) <= share <= high / len(p)
-    return found | {"passed": bool(passed)}
-
-
 def main() -> None:
     """Run the study and write its table."""
     parser = study_parser(__doc__, writes="docs/uncertainty-study.md", flag="--write")
@@ -135,16 +119,13 @@ def main() -> None:
                 rows = done[name] = rows + more
                 if kept:
                     kept.write_text(json.dumps(done))
-            found = results[name] = judged(rows[:number], central=not any(CASES[name].truth))
-            cells = [
-                f"{100 * found[f'below_{x:g}']:.1f} ({100 * found[f'interval_{x:g}'][0]:.1f} to "
-                f"{100 * found[f'interval_{x:g}'][1]:.1f})"
-                for x in LEVELS
-            ]
-            untold = [f"{100 * found[f'plain_{x:g}']:.1f}" for x in LEVELS]
-            delta = f"{found['delta_ks_p']:.2g}" if "delta_ks_p" in found else ""
-            passed = "yes" if found["passed"] else "NO"
-            lines.append([name, str(number), f"{found['ks_p']:.2g}", *cells, *untold, delta, passed])
+            p, plain, _, _, delta = np.array(rows[:number]).T
+            found, untold = Uniform.of(p), [f"{100 * np.mean(plain <= level):.1f}" for level in LEVELS]
+            # At the central values Delta has a law too.
+            law = None if any(CASES[name].truth) else float(stats.kstest(delta, stats.chi2(2).cdf).pvalue)
+            results[name] = found.is_chance and (law is None or law > 1e-4)
+            ending = ["" if law is None else f"{law:.2g}", "yes" if results[name] else "NO"]
+            lines.append([name, str(number), f"{found.ks_p:.2g}", *map(str, found.shares), *untold, *ending])
             print(*lines[-1], sep=" | ", flush=True)
     about = (
         "# Are p-values valid where the reference has uncertainties?\n\n"
@@ -157,7 +138,7 @@ def main() -> None:
         "the gain of log L by the nuisances, follows a chi2 of two degrees of freedom where the truth is 0.\n\n"
     )
     arguments.output.write_text(about + markdown_table(lines) + "\n")
-    sys.exit(0 if arguments.smoke or all(found["passed"] for found in results.values()) else 1)
+    sys.exit(0 if arguments.smoke or all(results.values()) else 1)
 
 
 if __name__ == "__main__":
