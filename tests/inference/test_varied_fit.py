@@ -82,7 +82,7 @@ def test_t_is_that_of_a_fit_of_f_and_nu_together() -> None:
 @pytest.mark.parametrize(("expected", "nuisances"), [(N, BOTH), (None, SCALE)], ids=["rate", "shape"])
 def test_toys_follow_the_law_of_the_projected_moments(expected: float | None, nuisances: Nuisances) -> None:
     made = ladder(expected, nuisances, penalty=1e-3, tolerance=None)
-    t = made.fit_toys(range(300))[0].statistic
+    t = made.fit_toys(range(120))[0].statistic
     law = made.first.analytic_moments()
     assert t.mean() == pytest.approx(law.mean, rel=0.2)
     assert t.std() == pytest.approx(law.std, rel=0.3)

@@ -154,11 +154,11 @@ def test_two_identical_variations_share_what_one_would_explain() -> None:
 
 
 def test_twenty_pairs_of_weights_in_eight_features_close_and_cost_little() -> None:
-    x = eight_features(20_400)[0]
-    reference, data = x[:20_000], x[20_000:]
-    declared = pdf_like(reference, np.ones(20_000), 20)[0]
+    x = eight_features(10_200)[0]
+    reference, data = x[:10_000], x[10_000:]
+    declared = pdf_like(reference, np.ones(10_000), 20)[0]
     times, told = [], []
-    how = HOW | {"expected": 400, "toys": 60, "progress": lambda what, done, total: told.append(what)}
+    how = HOW | {"expected": 200, "toys": 60, "progress": lambda what, done, total: told.append(what)}
     for uncertainties in ((), declared):
         began = time.process_time()
         found = lanner.search(reference, data, uncertainties=uncertainties, **how)

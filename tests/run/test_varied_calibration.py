@@ -28,7 +28,7 @@ def data_at(scale_nu: float, yield_nu: float, seed: int = 7) -> np.ndarray:
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("calibration")
-    made = lanner.calibrate(REFERENCE, output=folder, toys=900, uncertainties=UNCERTAINTIES, **HOW)
+    made = lanner.calibrate(REFERENCE, output=folder, toys=600, uncertainties=UNCERTAINTIES, **HOW)
     assert made.uncertain is not None
     assert made.uncertain.design.points.tolist() == [[0, 0], [1, 0], [-1, 0], [2, 0], [-2, 0]]
     return folder
@@ -38,18 +38,18 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_data_are_judged_as_by_toys_of_their_own(kept: Path, truth: tuple[float, float]) -> None:
     data = data_at(*truth)
     found = lanner.apply(kept, data)
-    own = lanner.search(REFERENCE, data, uncertainties=UNCERTAINTIES, toys=900, uncertainty_cost=False, **HOW)
+    own = lanner.search(REFERENCE, data, uncertainties=UNCERTAINTIES, toys=600, uncertainty_cost=False, **HOW)
     for one, other in zip(found.nuisances, own.nuisances, strict=True):
         assert one.name == other.name
         assert one.value == pytest.approx(other.value, abs=0.05 * other.error)
         assert one.error == pytest.approx(other.error, rel=0.05)
-    assert len(found.null) == pytest.approx(600, abs=2)
+    assert len(found.null) == pytest.approx(400, abs=2)
     assert [(c.name, c.p_value) for c in found.systematics.closures] == [
         (c.name, c.p_value) for c in own.systematics.closures
     ]
     assert found.systematics.fitted is not None
-    # Both are known to 600 toys, and the points around nu^ are not nu^.
-    error = (own.p_value * (1 - own.p_value) / 600) ** 0.5
+    # Both are known to 400 toys, and the points around nu^ are not nu^.
+    error = (own.p_value * (1 - own.p_value) / 400) ** 0.5
     assert found.p_value == pytest.approx(own.p_value, abs=5 * error + 0.03)
 
 
@@ -62,7 +62,7 @@ def test_data_outside_of_the_design_have_toys_of_their_own(kept: Path) -> None:
     data = data_at(4.0, 0.0)
     with pytest.warns(NullWarning, match=r"fit best at scale \+[23]\.\d\d .*toys of their own"):
         found = lanner.apply(kept, data)
-    own = lanner.search(REFERENCE, data, uncertainties=UNCERTAINTIES, toys=900, uncertainty_cost=False, **HOW)
+    own = lanner.search(REFERENCE, data, uncertainties=UNCERTAINTIES, toys=600, uncertainty_cost=False, **HOW)
     assert found.p_value == own.p_value
     assert found.nuisances[0].value == own.nuisances[0].value
 
