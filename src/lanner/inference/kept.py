@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,38 @@ def model_from_arrays(a: Mapping[str, NDArray[Any]], arrays: Arrays = NUMPY) -> 
     return ScoreModel(basis, bases, local, a["total"], float(a["mass"]), float(a["expected"]), arrays)
 
 
+def reach_and_band(experiment: ScoreExperiment, toys: int) -> tuple[Array, Array, NDArray[np.intp]]:
+    """What the reach needs of the null, u of the first toys, and which split judges each of them."""
+    pool, reach = experiment.pool, experiment.reach()
+    taken = pool.taken([experiment.scheme.toy(i) for i in range(min(toys, BAND_TOYS))])
+    u = pool.model.without_own(pool.sums(taken), pool.pivots_among(taken))
+    return (
+        np.array([reach.mean, reach.square, reach.expected_beyond]),
+        pool.model.arrays.get(u),
+        np.array([0 if split is None else split for split in taken.splits]),
+    )
+
+
+class Kept(Protocol):
+    """What data are judged by at a width that is kept."""
+
+    @property
+    def model(self) -> ScoreModel:
+        """What judges sums of features."""
+
+    @property
+    def reach(self) -> Array:
+        """What the reach needs of the null."""
+
+    @property
+    def band(self) -> Array:
+        """The first toys' u."""
+
+    @property
+    def band_splits(self) -> NDArray[np.intp]:
+        """Which split judges each of them."""
+
+
 @dataclass(frozen=True, eq=False)
 class KeptWidth:
     """One width of a calibration."""
@@ -87,16 +119,12 @@ class KeptWidth:
         assert isinstance(scheme, ReferenceScheme)
         assert scheme.left_out_rows is not None
         assert isinstance(pool.features, StoredFeatures)
-        taken = pool.taken([scheme.toy(i) for i in range(min(toys, BAND_TOYS))])
-        u = pool.model.without_own(pool.sums(taken), pool.pivots_among(taken))
-        arrays, reach, rows = pool.model.arrays, experiment.reach(), scheme.left_out_rows
+        arrays, rows = pool.model.arrays, scheme.left_out_rows
         return cls(
             pool.model,
             arrays.get(arrays.take(pool.features.phi, rows, axis=0)),
             int(pool.bunches.sizes[rows[0]]) if len(rows) else 0,
-            np.array([reach.mean, reach.square, reach.expected_beyond]),
-            arrays.get(u),
-            np.array([0 if split is None else split for split in taken.splits]),
+            *reach_and_band(experiment, toys),
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -149,7 +177,7 @@ class KeptWidth:
 class KeptExperiment(ScoreExperiment):
     """Data at a width that a calibration keeps."""
 
-    kept: KeptWidth
+    kept: Kept
 
     def reach(self) -> ReachTerm:  # noqa: D102
         mean, square, beyond = (float(x) for x in self.kept.reach)

@@ -29,6 +29,7 @@ from lanner.model.splits import Splits
 from lanner.model.weightings import Draw
 from lanner.typing import Array
 from lanner.uncertainties.effects import Effects, Nuisances
+from lanner.uncertainties.matching import weights_of
 from lanner.uncertainties.profile import Likelihood, Profile, profile
 from lanner.uncertainties.toys import VariedReference
 
@@ -56,7 +57,7 @@ class VariedPlan:
         effects: Effects | None = None,
     ) -> VariedPlan:
         """Fit the nuisances to the data alone; their effects on the reference may be known already."""
-        weights = _weights(reference)
+        weights = weights_of(reference)
         effects = nuisances.of(reference.features) if effects is None else effects
         known = np.zeros(len(nuisances)) if auxiliary is None else auxiliary
         likelihood = Likelihood(
@@ -80,11 +81,7 @@ class VariedPlan:
 
 def reference_at(nu: Array, nuisances: Nuisances, effects: Effects, plan: Plan, reference: Sample) -> VariedReference:
     """The reference at any values of the nuisances."""
-    return VariedReference.at(nuisances, nu, effects, _weights(reference), rng_of(plan.seed, Stream.ACCEPTED))
-
-
-def _weights(sample: Sample) -> Array:
-    return np.ones(len(sample)) if sample.weights is None else sample.weights
+    return VariedReference.at(nuisances, nu, effects, weights_of(reference), rng_of(plan.seed, Stream.ACCEPTED))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
-from lanner.inference.kept import BAND_TOYS, model_arrays, model_from_arrays
+from lanner.inference.kept import KeptExperiment, model_arrays, model_from_arrays, reach_and_band
 from lanner.inference.multiscale import Ladder, terms_of
 from lanner.inference.plan import Plan
 from lanner.inference.resampling import ReferenceScheme
-from lanner.inference.score_experiment import ScoreExperiment
-from lanner.inference.terms import ProfiledCountTerm, ReachTerm
+from lanner.inference.terms import ProfiledCountTerm
 from lanner.inference.varied_experiment import VariedExperiment
 from lanner.inference.varied_pool import NuisanceRows, ProfiledPool, VariedPool
 from lanner.model.backend import NUMPY, Arrays
@@ -52,10 +51,8 @@ class KeptAtNu:
     @classmethod
     def of(cls, experiment: VariedExperiment, toys: int) -> KeptAtNu:
         """Of an experiment, with u of its first toys."""
-        pool, reach = experiment.pool, experiment.reach()
+        pool = experiment.pool
         assert isinstance(pool, VariedPool)
-        taken = pool.taken([experiment.scheme.toy(i) for i in range(min(toys, BAND_TOYS))])
-        u = pool.model.without_own(pool.sums(taken), pool.pivots_among(taken))
         return cls(
             pool.model,
             pool.varied.nu,
@@ -63,9 +60,7 @@ class KeptAtNu:
             pool.rows.total,
             pool.rows.weight,
             experiment.count_term().share,
-            np.array([reach.mean, reach.square, reach.expected_beyond]),
-            pool.model.arrays.get(u),
-            np.array([0 if split is None else split for split in taken.splits]),
+            *reach_and_band(experiment, toys),
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -135,23 +130,13 @@ class KeptAtNu:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptVariedExperiment(ScoreExperiment):
+class KeptVariedExperiment(KeptExperiment):
     """Data at a width and a value of the nuisances that a calibration keeps."""
 
     kept: KeptAtNu
 
-    def reach(self) -> ReachTerm:  # noqa: D102
-        mean, square, beyond = (float(x) for x in self.kept.reach)
-        of_data = self.pool.residuals
-        return ReachTerm(self.plan.width, of_data.by_row, of_data.of_data, mean, square, self.plan.expected, beyond)
-
     def count_term(self) -> ProfiledCountTerm:  # noqa: D102
         return ProfiledCountTerm(self.kept.count_share)
-
-    def band(self, toys: int) -> Array:  # noqa: D102
-        kept = self.kept
-        rotated = kept.model.scores.rotate(kept.model.arrays.put(kept.band[:, :toys]), kept.band_splits[:toys].tolist())
-        return self.score(rotated, kept=toys).coefficients
 
     def data_draws(self, draws: int) -> list[Draw]:  # noqa: D102
         nobody = np.empty(0, dtype=np.intp)

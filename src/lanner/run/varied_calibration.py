@@ -41,6 +41,7 @@ from lanner.uncertainties.closure import Closure
 from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.effects import Effects
 from lanner.uncertainties.learned import LearnedNuisances
+from lanner.uncertainties.matching import weights_of
 from lanner.uncertainties.profile import Profile
 
 _NUISANCES = "nuisances.npz"
@@ -97,8 +98,7 @@ def calibrate_uncertain(
         return None
     files.write(_NUISANCES, arrays_as_bytes(nuisances.to_arrays()))
     effects = nuisances.of(reference.features)
-    weights = np.ones(len(reference)) if reference.weights is None else reference.weights
-    design, points = Design.of(effects, weights), []
+    design, points = Design.of(effects, weights_of(reference)), []
     for k, nu in enumerate(design.points):
         none = np.zeros(len(nu))
         varied = VariedPlan(nuisances, Profile(nu, np.eye(len(nu)), 0.0, plan.expected), none, effects)
