@@ -13,12 +13,10 @@ Writes docs/blind-spots.md.
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 # One thread a process: the data sets are the parallel part.
@@ -31,6 +29,7 @@ from numpy.typing import NDArray
 import lanner
 from command_line import parse, study_parser
 from internals import markdown_table
+from kept import Kept
 
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]
@@ -197,14 +196,13 @@ def table(study: str, done: dict[str, list[list[float]]]) -> list[list[str]]:
 
 def main() -> None:
     """Run the studies and write their tables."""
-    parser = study_parser(__doc__, writes="docs/blind-spots.md", flag="--write")
+    parser = study_parser(__doc__, writes="docs/blind-spots.md", flag="--write", keeps=True)
     parser.add_argument("--only", action="append", choices=list(REPETITIONS), help="Some studies; several times.")
     parser.add_argument("--repetitions", type=int, help="The same number for each study.")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
-    kept: Path | None = arguments.kept
-    done: dict[str, dict[str, list[list[float]]]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    done: dict[str, dict[str, list[list[float]]]] = kept.found
     parts = [
         "# Blind spots that the default search had\n\nMade by `python benchmarks/blind_spots.py`: 400 expected events."
     ]
@@ -216,8 +214,7 @@ def main() -> None:
                 found = of_study.get(case, [])
                 jobs = [(study, case, i, arguments.smoke) for i in range(1 + len(found), 1 + number)]
                 of_study[case] = found + list(pool.map(one, jobs))
-                if kept:
-                    kept.write_text(json.dumps(done))
+                kept.save()
             rows = table(study, of_study)
             print(*("  ".join(row) for row in rows), sep="\n", flush=True)
             parts.append(f"## {study}\n\n{markdown_table(rows)}")

@@ -6,13 +6,17 @@ import argparse
 from pathlib import Path
 
 
-def study_parser(doc: str | None, *, writes: str | None = None, flag: str = "--output") -> argparse.ArgumentParser:
-    """A parser with `--smoke`, and with a flag for where results go if the script `writes` any."""
+def study_parser(
+    doc: str | None, *, writes: str | None = None, flag: str = "--output", keeps: bool = False
+) -> argparse.ArgumentParser:
+    """A parser with `--smoke`; a flag for where results go if the script `writes` any; `--kept` if it `keeps` them."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="Sizes of seconds: does the script still run?")
     if writes is not None:
         parser.add_argument(flag, dest="output", type=Path, help=f"Where results go (default: {writes}).")
         parser.set_defaults(writes=Path(writes))
+    if keeps:
+        parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     return parser
 
 

@@ -10,10 +10,8 @@ below that of 3 and 4 standard deviations, over what it should be. Writes docs/d
 
 from __future__ import annotations
 
-import json
 import os
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a process: the references are the parallel part
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -24,6 +22,7 @@ from scipy import stats
 from command_line import parse, study_parser
 from fresh_data import FreshData
 from internals import markdown_table
+from kept import Kept
 
 EXPECTED = 200
 RATIOS = (20, 100, 1000)
@@ -43,12 +42,11 @@ def one(job: tuple[int, int, int, int]) -> list[int]:
 
 def main() -> None:
     """Run the study and write its table."""
-    parser = study_parser(__doc__, writes="docs/deep-tails.md", flag="--write")
+    parser = study_parser(__doc__, writes="docs/deep-tails.md", flag="--write", keeps=True)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
-    kept: Path | None = arguments.kept
-    done: dict[str, list[list[int]]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    done: dict[str, list[list[int]]] = kept.found
     toys, fresh, references = (300, 50, 2) if arguments.smoke else (TOYS, FRESH, REFERENCES)
     rows = [["reference over data", "data sets", *(f"at {z:g} sigma" for z in SIGMAS)]]
     with ProcessPoolExecutor(arguments.processes) as pool:
@@ -57,8 +55,7 @@ def main() -> None:
             jobs = [(ratio, i, toys, fresh) for i in range(len(found), references)]
             for counts in pool.map(one, jobs):
                 found.append(counts)
-                if kept:
-                    kept.write_text(json.dumps(done))
+                kept.save()
             counts, number = np.array(found).sum(axis=0), fresh * len(found)
             # Data sets of one reference are alike, so the error is that of the references' mean.
             errors = np.array(found).std(axis=0, ddof=1) * len(found) ** 0.5

@@ -50,6 +50,7 @@ from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
 from lanner.report.plots.style import BLACK, BLUE, GREEN, VERMILION, hep_style
+from lanner.run.fingerprint import numbers_version
 from lanner.run.prepare import prepare
 from lanner.run.toy_maker import run_toys
 from lanner.settings import FitKeywords, FitSettings
@@ -110,6 +111,7 @@ __all__ = [
     "memory_budget",
     "moment_labels",
     "number_of_map_toys",
+    "numbers_version",
     "one_dimensional",
     "pairwise_width",
     "penalty_for",

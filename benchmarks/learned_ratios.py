@@ -11,12 +11,10 @@ auxiliary measurement. Data sets of a block share their toys (`uncertain_toys.py
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,6 +25,7 @@ import numpy as np
 import lanner
 from command_line import parse, study_parser
 from internals import Sample, markdown_table
+from kept import Kept
 from lanner.uncertainties.declared import Uncertainty
 from lanner.uncertainties.effects import Nuisances
 from lanner.uncertainties.learn import learn
@@ -118,13 +117,12 @@ ABOUT = (
 
 def main() -> None:
     """Run the study and write its tables."""
-    parser = study_parser(__doc__, writes="docs/learned-ratios.md", flag="--write")
+    parser = study_parser(__doc__, writes="docs/learned-ratios.md", flag="--write", keeps=True)
     parser.add_argument("--blocks", type=int, default=BLOCKS, help="References, each with samples of every size.")
     parser.add_argument("--only", type=int, action="append", choices=SAMPLES, help="Some sizes only; several times.")
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
-    kept: Path | None = arguments.kept
-    done: dict[str, list[dict[str, Any]]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    done: dict[str, list[dict[str, Any]]] = kept.found
     samples = [1000] if arguments.smoke else arguments.only or list(SAMPLES)
     sizes = (
         {"reference": 40_000, "data_sets": 5, "toys": 90}
@@ -139,8 +137,7 @@ def main() -> None:
             done.setdefault(str(size), []).append(one)
             low = [f"{np.mean(np.array(p) <= 0.05):.3f}" for p in one["p"]]
             print(size, f"block {block}", "warned" if one["warned"] else "", *low, flush=True)
-            if kept:
-                kept.write_text(json.dumps(done))
+            kept.save()
     tables, good = page(done)
     arguments.output.write_text(ABOUT + tables)
     sys.exit(0 if arguments.smoke or good else 1)

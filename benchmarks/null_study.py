@@ -11,14 +11,12 @@ has seed i. A p-value of toys stands for a step; it is spread evenly over it. Wr
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 # One thread a process: the data sets are the parallel part.
@@ -31,6 +29,7 @@ from numpy.typing import NDArray
 import lanner
 from command_line import parse, study_parser
 from internals import markdown_table
+from kept import Kept
 from uniform import LEVELS, Uniform
 
 EXPECTED = 100
@@ -124,14 +123,13 @@ def passed(name: str, found: Uniform) -> bool:
 
 def main() -> None:
     """Run the study and write its table."""
-    parser = study_parser(__doc__, writes="docs/nulls.md", flag="--write")
+    parser = study_parser(__doc__, writes="docs/nulls.md", flag="--write", keeps=True)
     parser.add_argument("--data-sets", type=int, help="The same number for each case.")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--only", action="append", choices=list(CASES), help="Some cases only; several times.")
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
-    kept: Path | None = arguments.kept
-    done: dict[str, list[float]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    done: dict[str, list[float]] = kept.found
     lines = [["case", "data sets", "KS p", *(f"p ≤ {level:g} (%)" for level in LEVELS), "passed"]]
     results = {}
     with ProcessPoolExecutor(arguments.processes) as pool:
@@ -142,8 +140,7 @@ def main() -> None:
                 jobs = [(name, i, 60 if arguments.smoke else TOYS) for i in range(first, min(first + 100, number))]
                 p = p + list(pool.map(one, jobs, chunksize=5))
                 done[name] = p
-                if kept:
-                    kept.write_text(json.dumps(done))
+                kept.save()
             found = Uniform.of(p[:number])
             results[name] = passed(name, found)
             ending = "yes" if results[name] else "NO"

@@ -9,7 +9,6 @@ same samples where it is installed. Published powers are quoted. Seeds are fixed
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import warnings
@@ -32,6 +31,7 @@ import numpy as np
 import lanner
 from command_line import parse, study_parser
 from internals import markdown_table, three_digits, write_atomically
+from kept import Kept
 from rival_samples import AZIMUTHS, PERIOD, Azimuths, Case, Floats, Mixture, Uniforms, rng_of
 
 LEVEL = 0.05
@@ -290,27 +290,15 @@ def _time(seconds: float) -> str:
     return three_digits(seconds) or "not measured"
 
 
-def _kept(path: Path | None, about: dict[str, Any]) -> dict[str, list[list[float]]]:
-    """What is done already."""
-    if path is None or not path.exists():
-        return {}
-    kept = json.loads(path.read_text())
-    if kept["about"] != about:
-        raise SystemExit(f"{path} holds results of {kept['about']}, and these would be of {about}: give another file")
-    found: dict[str, list[list[float]]] = kept["found"]
-    return found
-
-
 def main() -> None:
     """Run the study."""
-    parser = study_parser(__doc__, writes="docs/rivals.md", flag="--write")
+    parser = study_parser(__doc__, writes="docs/rivals.md", flag="--write", keeps=True)
     parser.add_argument("--repetitions", type=int, default=400)
     parser.add_argument("--level-repetitions", type=int, default=400, help="Of samples without a difference.")
     parser.add_argument("--slow-repetitions", type=int, default=100, help="Of the tests of hyppo.")
     parser.add_argument("--toys", default="auto", help="A number, or auto.")
     parser.add_argument("--higgs", type=Path, help="A CSV file with the UCI's columns and a label.")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
     cases, notes = list(CASES), []
     if arguments.smoke:
@@ -335,8 +323,8 @@ def main() -> None:
     tests = [t for t in TESTS if t == LANNER or find_spec("hyppo") is not None]
     if len(tests) == 1:
         notes.append("hyppo is not installed (`pip install hyppo`), so its tests were not run.")
-    about = {"toys": arguments.toys, "azimuths joined": JOIN_AZIMUTHS}
-    found = _kept(arguments.kept, about)
+    kept = Kept.at(arguments.kept, toys=arguments.toys, azimuths_joined=JOIN_AZIMUTHS)
+    found: dict[str, list[list[float]]] = kept.found
     repetitions = {t: arguments.slow_repetitions if t in SLOW else arguments.repetitions for t in TESTS}
     # Repetitions are done in their order, so that the number of those kept says which are left.
     left = [
@@ -351,11 +339,10 @@ def main() -> None:
                 print(f"{last}: {Share.of(found[last])}", flush=True)
             last = kind
             found.setdefault(kind, []).append([p, seconds])
-            if arguments.kept and time.monotonic() - saved > 5:
-                write_atomically(arguments.kept, json.dumps({"about": about, "found": found}))
+            if time.monotonic() - saved > 5:
+                kept.save()
                 saved = time.monotonic()
-    if arguments.kept:
-        write_atomically(arguments.kept, json.dumps({"about": about, "found": found}))
+    kept.save()
     text = page(cases, found, tests, arguments.toys, notes)
     write_atomically(arguments.output, text)
     print(text)

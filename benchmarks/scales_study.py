@@ -31,6 +31,7 @@ import lanner
 from calibration_study import hash_of, judge, make_events
 from command_line import parse, study_parser
 from internals import hep_style
+from kept import Kept
 
 SIZES = {"1-D": (200, 4000), "5-D": (200, 4000)}  # expected, reference
 TOYS = 298  # 99 freeze the maps, 199 are counted: p is a multiple of 1/200
@@ -84,15 +85,14 @@ def draw(panels: dict[str, list[str]], results: dict[str, Any], path: Path) -> N
 
 def main() -> None:
     """Run the study."""
-    parser = study_parser(__doc__, writes="docs/figures")
+    parser = study_parser(__doc__, writes="docs/figures", keeps=True)
     parser.add_argument("--data-sets", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--only", action="append", choices=list(MODES), help="Some modes only; several times.")
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
     number = 1 if arguments.smoke else arguments.data_sets
-    kept: Path | None = arguments.kept
-    results: dict[str, Any] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    results: dict[str, Any] = kept.found
     with ProcessPoolExecutor(arguments.processes) as pool:
         for case in SIZES:
             for mode in arguments.only or MODES:
@@ -103,8 +103,7 @@ def main() -> None:
                 found = judge(p, LEVELS)
                 print(f"{case} {mode}: {json.dumps(found)}", flush=True)
                 results[f"{case} {mode}"] = found | {"p": p}
-                if kept:
-                    kept.write_text(json.dumps(results))
+                kept.save()
     arguments.output.mkdir(parents=True, exist_ok=True)
     panels = {case: [name for name in results if name.startswith(case)] for case in SIZES}
     draw(panels, results, arguments.output / "calibration_scales.png")

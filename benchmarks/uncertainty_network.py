@@ -9,17 +9,16 @@ uncertainty of 15 %: what the published network (arXiv:2111.13633) was measured 
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
 import lanner
 from command_line import parse, study_parser
-from internals import FitSettings, Network, Sample, markdown_table, one_dimensional, prepare, write_atomically
+from internals import FitSettings, Network, Sample, markdown_table, one_dimensional, prepare
+from kept import Kept
 from lanner.comparison.tests.network.profiled import ProfiledNetwork
 from lanner.inference.varied_fit import VariedFitExperiment
 from lanner.inference.varied_judge import VariedJudge
@@ -77,11 +76,10 @@ def with_peak(rng: np.random.Generator) -> tuple[Array, Array]:
 
 def main() -> None:
     """Run the study and write its page."""
-    parser = study_parser(__doc__, writes="docs/uncertainty-network.md", flag="--write")
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
+    parser = study_parser(__doc__, writes="docs/uncertainty-network.md", flag="--write", keeps=True)
     arguments = parse(parser)
-    sizes, kept = SMOKE if arguments.smoke else Sizes(), arguments.kept
-    done: dict[str, list[list[float]]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    sizes, kept = SMOKE if arguments.smoke else Sizes(), Kept.at(arguments.kept)
+    done: dict[str, list[list[float]]] = kept.found
     rng = np.random.default_rng([25, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lanner.errors.LannerWarning)
@@ -93,8 +91,7 @@ def main() -> None:
             if name not in done:
                 sets, auxiliary = zip(*data, strict=True)
                 done[name] = trained(sizes, size, list(sets), np.stack(auxiliary), nulls)
-                if kept:
-                    write_atomically(kept, json.dumps(done).encode())
+                kept.save()
     tau, delta = np.array(done["peak"]).T
     null, peak = np.split(tau - delta, [sizes.nulls])
     freedom = float(np.mean(null))

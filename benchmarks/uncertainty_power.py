@@ -10,11 +10,9 @@ design of nuisances; the nuisance by itself has own toys, as in `search`. Writes
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 # Numbers of small matrices: more threads would wait for each other.
@@ -25,7 +23,8 @@ import numpy as np
 
 import lanner
 from command_line import parse, study_parser
-from internals import markdown_table, one_dimensional, write_atomically
+from internals import markdown_table, one_dimensional
+from kept import Kept
 from uncertain_toys import EXPECTED, Array, UncertainReference, exact, null_data
 
 REFERENCE = 200_000
@@ -77,13 +76,12 @@ def nuisance_itself(number: int, toys: int, events: int) -> list[list[float]]:
 
 def main() -> None:
     """Run the study and write its page."""
-    parser = study_parser(__doc__, writes="docs/uncertainty-power.md", flag="--write")
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
+    parser = study_parser(__doc__, writes="docs/uncertainty-power.md", flag="--write", keeps=True)
     arguments = parse(parser)
     number, nulls, own = (4, 90, (2, 60)) if arguments.smoke else (DATA_SETS, NULLS, (OWN_DATA_SETS, OWN_TOYS))
     events = 20_000 if arguments.smoke else REFERENCE
-    kept: Path | None = arguments.kept
-    done: dict[str, Any] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    done: dict[str, Any] = kept.found
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lanner.errors.LannerWarning)
         for size in SIZES[1:2] if arguments.smoke else SIZES:
@@ -91,12 +89,10 @@ def main() -> None:
             cases += [("tail", 1.0), (None, 0.0), (None, 1.0)] if size else [(None, 0.0)]
             if f"{size:g}" not in done:
                 done[f"{size:g}"] = significances(size, cases, number, nulls, events)
-                if kept:
-                    write_atomically(kept, json.dumps(done).encode())
+                kept.save()
         if "itself" not in done:
             done["itself"] = nuisance_itself(*own, events)
-            if kept:
-                write_atomically(kept, json.dumps(done).encode())
+            kept.save()
     lines = [
         ["uncertainties", *NAMES.values(), "tail, scale off by 1", "tail at 3 sigma", "null: Z > 1.64", "off by 1"]
     ]

@@ -12,14 +12,12 @@ A p-value of toys stands for a step; it is spread evenly over it. Writes docs/un
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 # One thread a process: the data sets are the parallel part.
@@ -32,6 +30,7 @@ from scipy import stats
 import lanner
 from command_line import parse, study_parser
 from internals import markdown_table
+from kept import Kept
 from uncertain_toys import EXPECTED, UncertainReference, exact, null_data
 from uniform import LEVELS, Uniform
 
@@ -89,14 +88,13 @@ def block(job: tuple[str, int, int, bool]) -> list[list[float]]:
 
 def main() -> None:
     """Run the study and write its table."""
-    parser = study_parser(__doc__, writes="docs/uncertainty-study.md", flag="--write")
+    parser = study_parser(__doc__, writes="docs/uncertainty-study.md", flag="--write", keeps=True)
     parser.add_argument("--data-sets", type=int, help="The same number for each case.")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--only", action="append", choices=list(CASES), help="Some cases only; several times.")
-    parser.add_argument("--kept", type=Path, help="A file that keeps what is done; run again to go on.")
     arguments = parse(parser)
-    kept: Path | None = arguments.kept
-    done: dict[str, list[list[float]]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    kept = Kept.at(arguments.kept)
+    done: dict[str, list[list[float]]] = kept.found
     lines = [
         [
             "uncertainties, true nu",
@@ -117,8 +115,7 @@ def main() -> None:
             jobs = [(name, first, min(first + TOGETHER, number), arguments.smoke) for first in edges]
             for more in pool.map(block, jobs):
                 rows = done[name] = rows + more
-                if kept:
-                    kept.write_text(json.dumps(done))
+                kept.save()
             p, plain, _, _, delta = np.array(rows[:number]).T
             found, untold = Uniform.of(p), [f"{100 * np.mean(plain <= level):.1f}" for level in LEVELS]
             # At the central values Delta has a law too.

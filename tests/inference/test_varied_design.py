@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from lanner.inference.varied_design import Design, expansion_error, is_near, mixed
-from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Nuisances, Quadratic
+from lanner.inference.varied_design import Design, mixed
+from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Nuisances
 
 X = np.random.default_rng(1).exponential(size=(5000, 1))
 WEIGHTS = np.ones(len(X))
@@ -40,26 +40,6 @@ def test_far_outside_there_are_none() -> None:
     design = Design(np.array([[0.0, 0.0], [1.0, 0.0]]))
     assert design.weights(np.array([3.0, 0.0])) is None
     assert design.weights(np.array([0.0, 30.0])) is not None  # along it nothing depends on the point
-
-
-def test_the_expansion_is_as_far_off_as_its_next_order() -> None:
-    # r = e^(nu d): the fourth order is (nu d)^4 / 24, beside e^(nu d).
-    d = np.full(1, 0.5)
-    effects = Nuisances((_Fixed(d),)).of(X)
-    error = expansion_error(effects, WEIGHTS, 1000.0, np.zeros(1), np.array([0.4]))
-    assert error == pytest.approx(1000 * np.exp(-0.2) * (0.2**4 / 24 * 1.04) ** 2, rel=0.05)
-    assert is_near(effects, WEIGHTS, 1000.0, np.zeros(1), np.array([0.4]))
-    assert not is_near(effects, WEIGHTS, 1e7, np.zeros(1), np.array([1.0]))
-
-
-class _Fixed:
-    name = "fixed"
-
-    def __init__(self, d: np.ndarray) -> None:
-        self.d = d
-
-    def of(self, features: np.ndarray) -> Quadratic:
-        return Quadratic(np.repeat(self.d, len(features)), np.zeros(len(features)))
 
 
 def test_toys_of_several_points_stand_together() -> None:

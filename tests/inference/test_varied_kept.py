@@ -6,6 +6,7 @@ import pytest
 from lanner.inference.varied_experiment import VariedExperiment
 from lanner.inference.varied_judge import VariedJudge
 from lanner.inference.varied_kept import KeptAtNu, KeptVariedExperiment, kept_ladder_at_nu
+from lanner.inference.varied_pool import ProfiledPool
 from tests.inference.test_varied_judge import PLANS
 from tests.inference.test_varied_pool import BOTH, DATA, REFERENCE
 
@@ -22,8 +23,11 @@ def test_data_are_judged_as_with_the_events(nu: tuple[float, float]) -> None:
     for one, other in zip(whole.fit_data(1), alone.fit_data(1), strict=True):
         np.testing.assert_allclose(one.statistic, other.statistic, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(alone.scales[0].band(5), whole.scales[0].band(5), rtol=1e-3, atol=1e-3)
+    # The nuisances of the data, by the expansion about this point, are those of the whole of log r.
     first, profile = alone.first, judge.profile(DATA)
     assert isinstance(first, KeptVariedExperiment)
-    found, errors = first.fitted()
-    np.testing.assert_allclose(found, profile.nu, atol=0.02)
-    np.testing.assert_allclose(errors, profile.errors, rtol=0.02)
+    assert isinstance(first.pool, ProfiledPool)
+    fits = first.pool.rows.fits(first.data_draws(1), expected=first.plan.expected, shape_only=False)
+    delta = fits.solve()
+    np.testing.assert_allclose(nu + delta[0], profile.nu, atol=0.02)
+    np.testing.assert_allclose(fits.errors(delta)[0], profile.errors, rtol=0.02)

@@ -23,7 +23,6 @@ _FURTHEST = 2.5  # uncertainties, beyond which data need toys of their own
 # slope, it does not need points of its own.
 _SHAPES = 0.02
 _MOST = 6  # nuisances with points of their own, those of the largest slopes
-_HARMLESS = 0.05  # of 2 log L, by which the expansion about a point may be off at nu^
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +71,6 @@ class Design:
         found /= max(float(found.sum()), 1.0)
         found[0] = 1 - found.sum()
         return found
-
-
-def expansion_error(effects: Effects, weights: Array, expected: float, point: Array, nu: Array) -> float:
-    """How far an expansion of r(x; nu) about a point is off, in 2 log L of the data expected, to the third order."""
-    log_here, slopes, curvatures = effects.at(point)
-    log_r, delta = effects.at(nu)[0], nu - point
-    first, second = slopes @ delta, curvatures @ delta**2
-    expanded = 1 + first + (first**2 + second) / 2 + (first**3 + 3 * first * second) / 6
-    away = expanded * np.exp(log_here - log_r) - 1
-    v = weights * np.exp(log_r)
-    return float(expected / weights.sum() * (v @ away**2))
-
-
-def is_near(effects: Effects, weights: Array, expected: float, point: Array, nu: Array) -> bool:
-    """Whether data that fit nu can be judged at a point."""
-    return expansion_error(effects, weights, expected, point, nu) < _HARMLESS
 
 
 def mixed(weights: Array, toys: Sequence[Array], data: Sequence[float]) -> tuple[float, Array]:

@@ -143,14 +143,6 @@ class KeptVariedExperiment(KeptExperiment):
         # Of real data nothing is known of the nuisances from elsewhere but their central values: a = 0.
         return [Draw(1, 0, np.array([0]), nobody, None, self.pool.bunches.sizes, -self.kept.nu)]
 
-    def fitted(self) -> tuple[Array, Array]:
-        """The nuisances that fit the data best, by an expansion about this point, and their errors."""
-        assert isinstance(self.pool, ProfiledPool)
-        plan = self.plan
-        fits = self.pool.rows.fits(self.data_draws(1), expected=plan.expected, shape_only=plan.fixed is not None)
-        delta = fits.solve()
-        return self.kept.nu + delta[0], fits.errors(delta)[0]
-
 
 def kept_ladder_at_nu(
     kept: Mapping[float, KeptAtNu],

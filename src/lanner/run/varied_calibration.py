@@ -25,7 +25,7 @@ from lanner.inference.seeds import Stream, rng_of
 from lanner.inference.tail import fit_tail
 from lanner.inference.varied_design import Design, mixed
 from lanner.inference.varied_experiment import VariedExperiment, VariedPlan
-from lanner.inference.varied_kept import KeptAtNu, KeptVariedExperiment, kept_ladder_at_nu
+from lanner.inference.varied_kept import KeptAtNu, kept_ladder_at_nu
 from lanner.run.evaluate import Combiner, Evaluation
 from lanner.run.execution.local import Executor, Local
 from lanner.run.kept_widths import digest_of_arrays, keep_arrays, read_kept
@@ -142,31 +142,23 @@ def judge_uncertain(
     memory: int,
 ) -> SearchResult:
     """The result of data, by the points around the nuisances that fit them, or by toys of their own."""
-    effects, points = calibration.nuisances.of(data.features), calibration.design.points
-    known: dict[int, _Judged] = {}
-
-    def judge(k: int) -> _Judged:
-        if k not in known:
-            known[k] = _Judged.of(k, calibration, plans, reference, data, effects, folder, memory)
-        return known[k]
-
-    # The centre tells about where nu^ is, and the nearest point more exactly.
-    nearest = int(np.argmin(np.abs(points - judge(0).nu).sum(axis=1)))
-    nu = judge(nearest).nu
-    weights = calibration.design.weights(nu)
     varied = VariedPlan.of(calibration.nuisances, plans[0], reference, data)
+    weights = calibration.design.weights(varied.profile.nu)
     if weights is None:
         result = _by_own_toys(varied, len(calibration.points[0].toys.statistics[0]), plans, reference, data, memory)
         return with_systematics(result, varied, reference, calibration.closures)
-    for k in np.flatnonzero(weights):
-        judge(int(k))
+    effects = calibration.nuisances.of(data.features)
+    known = {
+        int(k): _Judged.of(int(k), calibration, plans, reference, data, effects, folder, memory)
+        for k in np.flatnonzero(weights)
+    }
     first = int(np.argmax(weights))
     result = known[first].evaluation.result(calibration.points[first].toys, known[first].n_map_toys)
     nobody = np.empty(0)
     t, toys = mixed(
         weights,
-        [known[k].toys if k in known else nobody for k in range(len(points))],
-        [known[k].statistic if k in known else 0.0 for k in range(len(points))],
+        [known[k].toys if k in known else nobody for k in range(len(weights))],
+        [known[k].statistic if k in known else 0.0 for k in range(len(weights))],
     )
     rng = rng_of(plans[0].seed, Stream.CALIBRATION)
     null = Null(result.null.kind, toys, np.ones(len(toys), dtype=bool), tail=fit_tail(toys, rng=rng))
@@ -181,7 +173,6 @@ class _Judged:
     n_map_toys: int
     statistic: float
     toys: Array
-    nu: Array
 
     @classmethod
     def of(
@@ -202,15 +193,11 @@ class _Judged:
         evaluation = Evaluation(ladder, plans[0].combination)
         maps = number_of_map_toys(point.toys.statistics.shape[1])
         combiner = Combiner.of(ladder, plans[0].combination, point.toys, maps)
-        first = ladder.first
-        assert isinstance(first, KeptVariedExperiment)
-        nu, _ = first.fitted()
         return cls(
             evaluation,
             maps,
             float(combiner.statistic(evaluation.statistics)[0]),
             combiner.null_statistics(point.toys),
-            nu,
         )
 
 
