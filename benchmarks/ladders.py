@@ -144,7 +144,8 @@ def measure(case: str, folder: Path, toys: int, experiments: int, *, smoke: bool
     of_new = [*scales, *terms]
     n_map, n_old = number_of_map_toys(toys), min(number_of_map_toys(toys), OLD_MAP_TOYS)
     combine_new = Combination.freeze("harmonic", [laws[k] for k in of_new], null[of_new, :n_map])
-    combine_old = Combination("harmonic", tuple(_map_of_before(null[k, :n_old], laws[k]) for k in of_old))
+    maps_old = tuple(_map_of_before(null[k, :n_old], laws[k]) for k in of_old)
+    combine_old = Combination("harmonic", maps_old, (1.0,) * len(maps_old))
     table = [["ladder", *found, "mean"]]
     for name, combine, which in (("before", combine_old, of_old), ("now", combine_new, of_new)):
         nulls = combine(null[which, n_map:])

@@ -75,11 +75,20 @@ def test_a_map_never_rises_however_far_it_goes(rng: np.random.Generator) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"),
-    [("smallest", 0.01), ("harmonic", 2 / (100 + 2)), ("product", (0.01 * 0.5) ** 0.5), ("average", 0.255)],
+    ("kind", "votes", "expected"),
+    [
+        ("smallest", (1.0, 1.0), 0.01),
+        ("harmonic", (1.0, 1.0), 2 / (100 + 2)),
+        ("product", (1.0, 1.0), (0.01 * 0.5) ** 0.5),
+        ("average", (1.0, 1.0), 0.255),
+        ("smallest", (0.5, 1.0), 0.02),
+        ("harmonic", (0.5, 1.0), 1.5 / (50 + 2)),
+        ("product", (0.5, 1.0), (0.01**0.5 * 0.5) ** (1 / 1.5)),
+        ("average", (0.5, 1.0), 0.505 / 1.5),
+    ],
 )
-def test_combinations_by_hand(kind: str, expected: float) -> None:
-    combination = Combination(kind, (None, None))  # of statistics that are -ln p already
+def test_combinations_by_hand(kind: str, votes: tuple[float, float], expected: float) -> None:
+    combination = Combination(kind, (None, None), votes)  # of statistics that are -ln p already
     assert np.exp(-combination(-np.log([[0.01], [0.5]])))[0] == pytest.approx(expected)
 
 

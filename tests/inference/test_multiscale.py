@@ -129,6 +129,17 @@ def test_what_is_known_of_a_null_beforehand_is_told_for_scales_and_local_excesse
     assert laws[scales:] == [GUMBEL if isinstance(term, LocalTerm) else None for term in ladder.terms]
 
 
+def test_relabelled_the_local_excesses_of_all_widths_have_one_vote_together() -> None:
+    assert set(prepared().votes()) == {1.0}
+    ladder = prepared(expected=None, null="permutation")
+    local = [
+        v for v, t in zip(ladder.votes()[len(ladder.scales) :], ladder.terms, strict=True) if isinstance(t, LocalTerm)
+    ]
+    assert len(local) > 1
+    assert sum(local) == pytest.approx(1.0)
+    assert sum(ladder.votes()) == pytest.approx(len(ladder.votes()) - len(local) + 1)
+
+
 def test_the_shape_alone_has_no_count_and_a_single_scale_no_terms_at_all() -> None:
     assert [type(t) for t in prepared(expected=None).terms] == [LocalTerm] * 4 + [ReachTerm] * 4
     single = prepared(width=0.5, penalty=1e-5)

@@ -1,4 +1,5 @@
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,6 +79,16 @@ def test_the_pivots_are_the_chosen_candidates(rng: np.random.Generator) -> None:
 def of_points(points: np.ndarray, kernel: GaussianKernel) -> Basis:
     """A basis with these pivots in this order."""
     return Basis(kernel, points, np.linalg.cholesky(kernel(points, points)).astype(float), 0.0)
+
+
+def test_a_basis_of_some_pivots_is_the_one_that_is_built_of_them(rng: np.random.Generator) -> None:
+    kernel, points = GaussianKernel(1.0), rng.normal(size=(12, 2))
+    kept = np.array([0, 3, 4, 11])
+    basis = replace(of_points(points, kernel), chosen=np.arange(100, 109))
+    found, truth = basis.reduced(kept), of_points(points[kept], kernel)
+    np.testing.assert_array_equal(found.pivots, truth.pivots)
+    np.testing.assert_allclose(found.factor, truth.factor, atol=1e-12)
+    assert found.chosen.tolist() == [100, 103, 104]  # the others were no candidates
 
 
 def test_without_its_own_part_a_pivot_has_the_features_of_any_other_event(rng: np.random.Generator) -> None:

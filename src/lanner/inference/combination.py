@@ -13,6 +13,8 @@ The combined statistic is minus the logarithm of
     harmonic    their harmonic mean: close to the smallest, with some help from the others
     product     their geometric mean, which rewards scales that agree (the ranking is that of Fisher's product)
     average     their mean
+
+Each p has a vote v, of which the means are weighted ones; the smallest is then that of p / v.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from lanner.inference.analytic import LawMoments
 from lanner.inference.significance import gamma_logsf
 from lanner.typing import Array
 
-_COMBINE: dict[str, Callable[[Array], Array]] = {
-    "smallest": lambda log_p: -log_p.min(axis=0),
-    "harmonic": lambda log_p: logsumexp(-log_p, axis=0) - np.log(len(log_p)),
-    "product": lambda log_p: -log_p.mean(axis=0),
-    "average": lambda log_p: np.log(len(log_p)) - logsumexp(log_p, axis=0),
+# Of log p, (scales, n), and the votes, (scales, 1).
+_COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "smallest": lambda log_p, v: -(log_p - np.log(v)).min(axis=0),
+    "harmonic": lambda log_p, v: logsumexp(-log_p, axis=0, b=v) - np.log(v.sum()),
+    "product": lambda log_p, v: -(v * log_p).sum(axis=0) / v.sum(),
+    "average": lambda log_p, v: np.log(v.sum()) - logsumexp(log_p, axis=0, b=v),
 }
 COMBINATIONS = tuple(_COMBINE)
 MIN_MAP_TOYS = 20  # toys, for a mean and a spread that mean anything
@@ -93,12 +96,19 @@ class Combination:
 
     kind: str
     maps: tuple[PMap | None, ...]  # None: the statistic is minus the logarithm of a p-value already
+    votes: tuple[float, ...]
 
     @classmethod
-    def freeze(cls, kind: str, laws: Sequence[LawMoments | None], toys: Array) -> Combination:
-        """Freeze the maps on toys (scales, n) that are not used again; a statistic without a law is a -log p itself."""
+    def freeze(
+        cls, kind: str, laws: Sequence[LawMoments | None], toys: Array, votes: Sequence[float] | None = None
+    ) -> Combination:
+        """Freeze the maps on toys (scales, n) that are not used again; a statistic without a law is a -log p itself.
+
+        Without `votes` each has one.
+        """
         check_combination(kind)
-        return cls(kind, tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True)))
+        maps = tuple(None if law is None else PMap.freeze(law, t) for law, t in zip(laws, toys, strict=True))
+        return cls(kind, maps, tuple(np.ones(len(maps)) if votes is None else votes))
 
     def log_p(self, t: Array) -> Array:
         """log p at each scale, before the calibration of their combination."""
@@ -107,7 +117,7 @@ class Combination:
 
     def __call__(self, t: Array) -> Array:
         """The combined statistic of each column: large where the scales are extreme."""
-        return np.asarray(_COMBINE[self.kind](self.log_p(t)))
+        return np.asarray(_COMBINE[self.kind](self.log_p(t), np.array(self.votes)[:, None]))
 
 
 def check_combination(kind: str) -> None:

@@ -153,6 +153,17 @@ class Ladder:
         terms = [GUMBEL if isinstance(term, LocalTerm) else None for term in self.terms]
         return [*(e.analytic_moments() for e in self.scales), *terms]
 
+    def votes(self) -> list[float]:
+        """How much each scale and term counts in a combination.
+
+        Where two samples are relabelled they are of similar size, and single places seldom decide: those of all widths
+        have one vote together. (In 2-D, with 1000 events each, bumps are then found in 31.8 instead of 29.8 % of pairs,
+        and in azimuths of HIGGS, 2000 each, the difference in 81.3 instead of 79.3 %; `benchmarks/rivals.py`.)
+        """
+        widths = len({p.width for p in self.plans})
+        local = 1 / widths if self.first.plan.null == "permutation" else 1.0
+        return [1.0] * len(self.scales) + [local if isinstance(term, LocalTerm) else 1.0 for term in self.terms]
+
     def batch_size(self, toys: int) -> int:
         """How many toys to fit together within the memory budget."""
         return min(e.batch_size(toys) for e in self.scales)

@@ -6,9 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lanner.events import Sample
 from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.experiment import Experiment, GeneratedToy, basis_of, candidates_of
@@ -18,20 +15,18 @@ from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Sche
 from lanner.inference.terms import ReachTerm
 from lanner.model.backend import NUMPY, Arrays
 from lanner.model.features import Features
+from lanner.model.isolated import with_company
 from lanner.model.loss import null_curvature
 from lanner.model.moments import Spectrum
 from lanner.model.nystrom import Basis
 from lanner.model.objective import Solution
-from lanner.model.parallel import blocks
-from lanner.model.residuals import BEYOND
 from lanner.model.score import Rotated, weighted_difference
 from lanner.model.score_pool import ScorePool
 from lanner.model.weightings import Draw
 from lanner.typing import Array, ToysEnded
 
 KEPT = 100  # toys of a batch whose coefficients are computed, at most
-# Reference events out of reach become further pivots where they are few, and where it is cheap to look for them.
-_MOST_ISOLATED, _CHEAP, _ROWS = 100, 10**8, 8192
+_CHEAP = 10**8  # features, of which it is cheap to look for lonely events
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +62,7 @@ class ScoreExperiment(Experiment):
             assert centers is not None
             pivots = centers[basis.chosen]
             if len(reference) * basis.rank <= _CHEAP:
-                basis, isolated = _with_isolated(basis, events, len(reference), plan.chosen_max_rank)
-                pivots = np.concatenate([pivots, isolated])
+                basis, pivots = with_company(basis, pivots, events, len(reference), plan.chosen_max_rank)
         pool = ScorePool.prepare(
             events,
             basis,
@@ -143,21 +137,3 @@ def scheme_of(plan: Plan, reference: Sample, data: Sample | None, *, as_one: boo
     if one_by_one or (plan.null == "reference" and plan.centers_barred):
         return single_scheme(plan, reference, others)
     return dealt_scheme(plan, len(reference), others, as_one=as_one)
-
-
-def _with_isolated(basis: Basis, events: ScaledRows, reference: int, max_rank: int) -> tuple[Basis, NDArray[np.intp]]:
-    """The basis with the few reference events as further pivots that it does not reach, such as rare categories.
-
-    Whether such an event is among the centres would otherwise be a matter of the seed. A toy that has it among its data
-    is not helped: it then counts as if it were no pivot.
-    """
-    residuals = np.empty(reference)
-    here = events if events.spread is None else events[:reference]  # which is one pass over its files
-    for rows in blocks(reference, _ROWS):
-        phi = basis.features(here[rows])
-        residuals[rows] = 1.0 - np.einsum("ij,ij->i", phi, phi)
-    isolated = np.flatnonzero(residuals > BEYOND)
-    if not 0 < len(isolated) <= min(_MOST_ISOLATED, max_rank - basis.rank):
-        return basis, np.empty(0, dtype=np.intp)
-    extended, chosen = basis.extended(events[isolated], least=BEYOND)
-    return extended, isolated[chosen]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from lanner._util.machine import require_memory
 from lanner.model.kernel import GaussianKernel, KernelColumns
@@ -98,6 +98,14 @@ class Basis:
         factor[:r, :r], factor[r:, :r], factor[r:, r:] = self.factor, below[rows], np.tril(columns[rows])
         pivots = np.vstack([self.pivots, points[rows]])
         return Basis(self.kernel, pivots, factor, self.trace_error, self.chosen), rows
+
+    def reduced(self, kept: NDArray[np.intp]) -> Basis:
+        """The basis of some of the pivots alone, in their order."""
+        # L' L'^T = (Q R)^T (Q R) = R^T R, without the square of the condition that K has.
+        upper = qr(self.factor[kept].T, mode="r", check_finite=False)[0][: len(kept)]
+        factor = np.asfortranarray((upper * np.where(np.diag(upper) < 0, -1.0, 1.0)[:, None]).T)
+        chosen = self.chosen[kept[kept < len(self.chosen)]]
+        return replace(self, pivots=self.pivots[kept], factor=factor, chosen=chosen)
 
     def coefficients(self, w: Array) -> Array:
         """The c of f(x) = sum_j c_j k(x, pivot_j) for f = Phi w."""

@@ -48,7 +48,8 @@ class Combiner:
         """Make the scales comparable by the first toys, where there are several scales."""
         if len(ladder.scales) == 1:
             return cls(None, 0)
-        return cls(Combination.freeze(kind, ladder.laws(), made.statistics[:, :n_map_toys]), n_map_toys)
+        toys = made.statistics[:, :n_map_toys]
+        return cls(Combination.freeze(kind, ladder.laws(), toys, ladder.votes()), n_map_toys)
 
     def statistic(self, t: Array) -> Array:
         """The statistic of each column."""
