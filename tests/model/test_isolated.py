@@ -14,11 +14,12 @@ KERNEL = GaussianKernel(1.0)
 
 
 def rows_of(x: np.ndarray) -> ScaledRows:
-    return ScaledRows((x[:, None],), Scaling([0.0], [1.0], None, ("x",)))
+    return ScaledRows((x[:, None],), Scaling(np.zeros(1), np.ones(1), None, ("x",)))
 
 
 def basis_of(points: np.ndarray) -> Basis:
-    return Basis(KERNEL, points[:, None], np.linalg.cholesky(KERNEL(points[:, None], points[:, None])), 0.0)
+    factor = np.linalg.cholesky(KERNEL(points[:, None], points[:, None])).astype(np.float64)
+    return Basis(KERNEL, points[:, None], factor, 0.0)
 
 
 def test_company_is_what_makes_a_pivot() -> None:
