@@ -73,6 +73,10 @@ class NullWarning(LannerWarning):
     """The reference is small for toys of its own, or events are copied: p-values come out too small."""
 
 
+class WeightWarning(LannerWarning):
+    """Negative event weights outweigh the positive ones in places, or toys do not follow the weights well enough."""
+
+
 class ReachWarning(LannerWarning):
     """Data events lie out of reach of the centres of a single width, where its statistic hardly sees them."""
 

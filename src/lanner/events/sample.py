@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,9 @@ class Sample:
         weight 1.
     label : str, default "sample"
         What error messages call the sample. It is not kept.
+    toy_weights : array_like of shape (events,) or None, default None
+        What a toy's data are drawn by where single weights are negative: their local mean, none of them negative. A
+        search learns it where it is None.
 
     Raises
     ------
@@ -74,6 +78,7 @@ class Sample:
     names: tuple[str, ...]
     weights: Array | None = None
     label: InitVar[str] = field(default="sample", kw_only=True)
+    toy_weights: Array | None = field(default=None, kw_only=True)
 
     def __post_init__(self, label: str) -> None:
         table = as_table(as_array(self.features, label), label)
@@ -91,6 +96,8 @@ class Sample:
         if self.weights is not None:
             weights = as_weights(self.weights, len(features), f"the weights of {label}")
             object.__setattr__(self, "weights", read_only(weights))
+        if self.toy_weights is not None:
+            object.__setattr__(self, "toy_weights", read_only(self._checked_toy_weights(self.toy_weights, label)))
 
     @classmethod
     def of(
@@ -184,7 +191,32 @@ class Sample:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, because numpy forgets "read-only" when it pickles.
-        return type(self), (self.features, self.names, self.weights)
+        return partial(type(self), toy_weights=self.toy_weights), (self.features, self.names, self.weights)
+
+    def _checked_toy_weights(self, toy_weights: Array, label: str) -> Array:
+        found = as_weights(toy_weights, len(self), f"the toy weights of {label}")
+        if self.weights is None or (found < 0).any():
+            raise InputError(
+                f"toy weights of {label} stand in for weights of which some are negative, and none of them may be: "
+                "give weights as well, and the local mean of these as toy weights"
+            )
+        return found
+
+    @property
+    def draws_by(self) -> Array | None:
+        """What a toy's data are drawn by; None where events have no weights.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            The toy weights if there are any, and the weights otherwise.
+
+        Examples
+        --------
+        >>> Sample.of([1.0, 2.0], weights=[0.5, 2.0]).draws_by.tolist()
+        [0.5, 2.0]
+        """
+        return self.weights if self.toy_weights is None else self.toy_weights
 
     @property
     def dimensions(self) -> int:
@@ -285,12 +317,13 @@ class Sample:
         try:
             features = self.features[rows]
             weights = None if self.weights is None else self.weights[rows]
+            toy_weights = None if self.toy_weights is None else self.toy_weights[rows]
         except IndexError as error:
             raise InputError(
                 f"these rows cannot be taken from a sample of {count(len(self), 'event')} ({error}): "
                 f"give positions below {len(self)}, or a mask of that length"
             ) from None
-        return Sample(features, self.names, weights, label="the selection of rows")
+        return Sample(features, self.names, weights, label="the selection of rows", toy_weights=toy_weights)
 
 
 def as_columns(sample: Sample) -> dict[str, Array] | Array:

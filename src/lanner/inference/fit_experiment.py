@@ -85,7 +85,8 @@ class FitExperiment(Experiment):
         pool, null = self.pool, np.arange(self.pool.null_rows)
         if isinstance(self.scheme, ReferenceScheme):  # whose centres are never a toy's data
             null = np.setdiff1d(null, self.scheme.held_out, assume_unique=True)
-        weights = None if pool.weights is None else pool.weights[null]
+        by = self.reference.draws_by
+        weights = None if by is None else by[null]
         g, first = pool.residuals, len(self.reference)
         residuals = Residuals(g, g[first:], ResidualSums.of(g[null], weights))
         return ReachTerm.of(self.plan.width, residuals, self.plan.expected)

@@ -74,10 +74,10 @@ def reference_scheme(plan: Plan, reference: Sample, others: int) -> ReferenceSch
     if toys and plan.moment_blocks is not None:
         splits = Splits.of(rows[barred:], rows[:barred], n, plan.moment_blocks)
     sizes = (plan.expected, plan.fixed, plan.reference_size, rows[:barred], plan.seed, np.arange(n, n + others))
-    bunches = Bunches.single(n, others, reference.weights)
-    if reference.weights is None or not toys:
+    bunches = Bunches.single(n, others, reference.weights, reference.toy_weights)
+    if reference.draws_by is None or not toys:
         return ReferenceScheme(bunches, *sizes, splits=splits)
     assert plan.n_hit_or_miss is not None
     return WeightedReferenceScheme(
-        bunches, *sizes, splits=splits, weights=reference.weights, n_hit_or_miss=plan.n_hit_or_miss
+        bunches, *sizes, splits=splits, weights=reference.draws_by, n_hit_or_miss=plan.n_hit_or_miss
     )

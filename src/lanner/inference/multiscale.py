@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +11,7 @@ import numpy as np
 
 from lanner._util.machine import blas_threads_for
 from lanner._util.progress import PREPARING
-from lanner.errors import InputError
+from lanner.errors import InputError, WeightWarning
 from lanner.events import Sample
 from lanner.inference.analytic import LawMoments
 from lanner.inference.experiment import Experiment, GeneratedToy
@@ -32,6 +33,7 @@ from lanner.typing import Array, Progress, ToysEnded
 _TOGETHER = 32  # toys drawn together by a thread
 # Toys of fewer events are drawn faster by one thread than by several that wait for the interpreter (measured).
 _MANY = 5000
+_MOST_BIAS = 0.1  # of toys, in units of N(0)^(1/2), that does no harm
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +138,7 @@ class Ladder:
                 prepared[plan] = first.at_penalty(plan)
             told(1.0)
         scales = tuple(prepared[plan] for plan in plans)
+        _check_toys(scales)
         return cls(scales, terms_of(scales) if len(scales) > 1 else ())
 
     @property
@@ -284,6 +287,18 @@ def terms_of(scales: Sequence[Experiment]) -> tuple[Term, ...]:
     by_width = {scale.plan.width: scale for scale in scales}
     local = [LocalTerm(width) for width in by_width] if plan.statistic == "score" else []
     return (*counted, *local, *(scale.reach() for scale in by_width.values()))
+
+
+def _check_toys(scales: Sequence[Experiment]) -> None:
+    """Warn where toys do not follow weights of either sign as well as the data's statistics ask for."""
+    bias = max((scale.pool.toy_bias() for scale in scales if isinstance(scale, ScoreExperiment)), default=0.0)
+    if bias > _MOST_BIAS:
+        warnings.warn(
+            f"toys, drawn by the local mean of weights of either sign, are off these by {bias:.2g} standard deviations "
+            f"of the data in some direction, where at most {_MOST_BIAS:g} does no harm: use more reference events",
+            WeightWarning,
+            stacklevel=2,
+        )
 
 
 def _as_solution(statistic: Array) -> Solution:

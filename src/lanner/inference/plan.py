@@ -259,12 +259,14 @@ def _make_room(plan: Plan, reference: Sample, reference_size: int | None) -> Pla
     room = room_for_data(plan.expected, plan.fixed)
     hit_or_miss = None
     if reference.weights is not None:
-        if (reference.weights < 0).any():
+        by = reference.draws_by
+        assert by is not None
+        if (by < 0).any():
             raise InputError(
-                f"{np.count_nonzero(reference.weights < 0)} reference events have negative weights: toy data cannot be "
-                "drawn from them; give a generator (null='generator') or an unweighted reference"
+                f"{np.count_nonzero(by < 0)} reference events have negative weights: toy data cannot be drawn from "
+                "them here; give a generator (null='generator') or an unweighted reference"
             )
-        accepted = float(reference.weights.mean() / reference.weights.max())
+        accepted = float(by.mean() / by.max())
         hit_or_miss = room = int(np.ceil(_HIT_OR_MISS_MARGIN * room / accepted))
     left = len(reference) - room
     if left < max(room, 2):

@@ -140,7 +140,8 @@ class WeightedReferenceScheme(ReferenceScheme):
     """The same for a weighted reference: toy data must be unweighted, so they are drawn by hit-or-miss.
 
     Each toy splits the reference at random. From `n_hit_or_miss` events of one part its data are accepted with
-    probability w / w_max; the other part keeps its weights and is the toy's reference.
+    probability w / w_max; the other part keeps its weights and is the toy's reference. Where weights are of either
+    sign, w is their local mean.
     """
 
     weights: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -150,9 +151,7 @@ class WeightedReferenceScheme(ReferenceScheme):
         rng = rng_of(self.seed, Stream.TOYS, i)
         size = draw_size(self.expected, self.fixed, rng)
         split, rows = self._split(i)
-        tried = rng.permutation(rows)[: self.n_hit_or_miss]
-        others = rng.permutation(self._free)
-        others = others[np.isin(others, tried, assume_unique=True, invert=True)]
+        tried = rng.choice(rows, min(self.n_hit_or_miss, len(rows)), replace=False)
         hit = rng.random(len(tried)) < self.weights[tried] / self.weights.max()
         hit &= np.cumsum(hit) <= size
         if np.count_nonzero(hit) < size:
@@ -160,9 +159,13 @@ class WeightedReferenceScheme(ReferenceScheme):
                 f"hit-or-miss accepted {np.count_nonzero(hit)} of {len(tried)} weighted events where toy {i} needs "
                 f"{size}; use a larger reference, or a generator (null='generator')"
             )
-        needed = self.reference_size - len(self.held_out)
-        self._spare(len(tried))
-        return self._draw(tried[hit], np.concatenate([tried[~hit], others[needed:]]), split)
+        left_out = [tried[~hit]]
+        if spare := self._spare(len(tried)):
+            is_tried = np.zeros(self.bunches.drawn, dtype=bool)
+            is_tried[tried] = True
+            others = self._free[~is_tried[self._free]]
+            left_out.append(rng.choice(others, spare, replace=False))
+        return self._draw(tried[hit], np.concatenate(left_out), split)
 
 
 @dataclass(frozen=True, eq=False)

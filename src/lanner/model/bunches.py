@@ -44,14 +44,16 @@ class Bunches:
     drawn: int  # the first rows, which toys take
     whole: int  # the first of these are bunches, the others single events
     weights: Array | None = None  # of each row, where all of them are single events
+    toy_weights: Array | None = None  # what toys accept them by, where some of the weights are negative
 
     @classmethod
-    def single(cls, reference: int, others: int, weights: Array | None = None) -> Bunches:
+    def single(
+        cls, reference: int, others: int, weights: Array | None = None, toy_weights: Array | None = None
+    ) -> Bunches:
         """Every event a row of its own: those of the reference, weighted or not, and others."""
         rows = np.arange(reference + others)
-        if weights is not None:
-            weights = np.concatenate([weights, np.ones(others)])
-        return cls(rows, np.arange(len(rows) + 1), rows < reference, reference, reference, weights)
+        both = [None if w is None else np.concatenate([w, np.ones(others)]) for w in (weights, toy_weights)]
+        return cls(rows, np.arange(len(rows) + 1), rows < reference, reference, reference, *both)
 
     @classmethod
     def dealt(cls, events: NDArray[np.intp], size: int) -> Bunches:
@@ -88,6 +90,7 @@ class Bunches:
             self.drawn,
             self.whole,
             self.weights,
+            self.toy_weights,
         )
 
     def __len__(self) -> int:
@@ -112,6 +115,11 @@ class Bunches:
     def mass(self) -> Array:
         """What each row weighs as a part of the reference."""
         return np.asarray(self.sizes if self.weights is None else self.weights, dtype=np.float64)
+
+    @property
+    def density(self) -> Array | None:
+        """Weights of the same density, of which none is negative; None where events have no weights."""
+        return self.weights if self.toy_weights is None else self.toy_weights
 
     @cached_property
     def total(self) -> int:

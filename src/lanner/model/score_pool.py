@@ -101,6 +101,19 @@ class ScorePool:
         rows = None if pivots is None else bunches.rows_of(pivots)
         return cls(model, made.features, bunches, made.residuals, memory, rows)
 
+    def toy_bias(self) -> float:
+        """How far toys are off the weights that they stand for, in any leading direction, in units of N(0)^(1/2).
+
+        Toys are drawn by the local mean of the weights where some of these are negative; sums of features with the one
+        and the other should agree.
+        """
+        if self.bunches.toy_weights is None:
+            return 0.0
+        null = slice(0, self.bunches.drawn)
+        found = feature_sum(self.features, self.bunches.toy_weights[null], null)
+        away = self.model.bases[0].vectors.T @ (found - self.model.total)
+        return float(np.abs(away).max() * self.model.expected**0.5 / self.model.mass)
+
     @property
     def basis(self) -> Basis:
         """The pivots behind the features."""
@@ -194,7 +207,7 @@ def _summed_here(
 ) -> Summed:
     """Features by row, residuals and moments of events that are here, stored one by one or summed by bunch."""
     features: Features
-    columns, weights = basis.rank, bunches.weights
+    columns, weights = basis.rank, bunches.density
     if bunches.are_events:
         matrices = 0 if splits is None else splits.blocks + splits.number  # of the rank, beside those of every fit
         features = make_features(

@@ -185,7 +185,8 @@ def _write(
     uncertain: UncertainCalibration | None = None,
 ) -> None:
     """Write the reference, and what the calibration is."""
-    arrays = {"features": sample.features} | ({} if sample.weights is None else {"weights": sample.weights})
+    optional = {"weights": sample.weights, "toy_weights": sample.toy_weights}
+    arrays = {"features": sample.features} | {name: w for name, w in optional.items() if w is not None}
     files.write(_REFERENCE, arrays_as_bytes(arrays))
     description = {
         "format": FORMAT,
@@ -257,7 +258,7 @@ def _read(folder: Path) -> Calibration:
         plan = Plan.from_dict(found["plan"])
         plans = tuple(replace(plan, width=float(w), penalty=float(p)) for w, p in found["scales"])
         arrays = arrays_from_bytes(manifest.content(_REFERENCE))
-        reference = Sample(arrays["features"], plan.names, arrays.get("weights"))
+        reference = Sample(arrays["features"], plan.names, arrays.get("weights"), toy_weights=arrays.get("toy_weights"))
     except InputError:
         raise
     except Exception as error:

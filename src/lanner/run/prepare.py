@@ -24,6 +24,7 @@ from lanner.inference.tuning import stable_penalty
 from lanner.inference.units import Chosen
 from lanner.model.backend import arrays_on
 from lanner.model.fit import MIN_DATA, MIN_REFERENCE, check_enough, check_expected
+from lanner.run.signed_weights import with_toy_weights
 from lanner.run.sizes import check_sizes
 from lanner.settings import FitSettings
 from lanner.typing import Progress
@@ -91,7 +92,9 @@ def prepare(
     if data is None and settings.null not in (None, "reference"):
         raise InputError(f"null={settings.null!r} needs the data; without them toys come from the reference")
     budget = memory_budget(memory)
+    reference, said = with_toy_weights(reference, settings, memory=budget, uncertain=uncertain, progress=progress)
     plans = plan_search(reference, data, expected=number, settings=settings, memory=budget, progress=progress)
+    plans = tuple(replace(plan, chosen=(*plan.chosen, *said)) for plan in plans)
     if signal is None:
         check_sizes(plans[0], reference, data)
     if data is not None:

@@ -97,6 +97,15 @@ def least_squares(parts: Sequence[Part], moments: Sequence[Array], targets: Sequ
     return Fitted(kept, tuple(chosen))
 
 
+def refitted(parts: Sequence[Part], moments: Sequence[Array], targets: Sequence[Array], penalties: Penalties) -> Array:
+    """The same from both halves together, with penalties that are known, (functions, variations)."""
+    right = sum((projected(part, t) for part, t in zip(parts, targets, strict=True)), np.zeros(()))
+    found = _solved(moments[0] + moments[1], _ridge(parts[0].smooth, penalties), right)
+    if found is None:
+        raise NotConvexError("the regression on both halves has no minimum: see whether weights are mostly negative")
+    return found
+
+
 def logistic(reference: Sequence[Part], varied: Sequence[Part], moments: Sequence[Array], what: str) -> Fitted:
     """Learn log r of varied events to the reference, given the second moments of the reference's halves."""
     smooth = reference[0].smooth

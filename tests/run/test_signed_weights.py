@@ -1,0 +1,86 @@
+"""Searches whose reference has weights of either sign."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import lanner
+from lanner.errors import InputError, WeightWarning
+from lanner.events import Sample
+from lanner.inference.score_experiment import scheme_of
+from lanner.run.prepare import prepare
+from lanner.settings import FitSettings
+from tests.uncertainties.test_mean_weight import negative_share, signed
+
+SETTINGS = {"seed": 1, "statistic": "score", "toys": 120}
+
+
+def law(n: int, seed: int) -> np.ndarray:
+    """Events of the law that the weights stand for, by rejection."""
+    rng = np.random.default_rng(seed)
+    x = np.column_stack([rng.exponential(size=5 * n), rng.normal(size=5 * n)])
+    return x[rng.random(5 * n) < 1 - 2 * negative_share(x[:, 0])][:n]
+
+
+@pytest.fixture(scope="module")
+def reference() -> Sample:
+    return signed(30_000, 3)
+
+
+def test_toys_follow_the_law_of_the_weights(reference: Sample) -> None:
+    job = prepare(reference, expected=200.0, settings=FitSettings(seed=1, statistic="score"))
+    scheme = scheme_of(job.plans[0], job.recipe.reference, None)
+    events = np.concatenate([reference.features[scheme.toy(i).data] for i in range(40)])
+    assert stats.ks_2samp(events[:, 0], law(40_000, 4)[:, 0]).pvalue > 1e-3
+    assert stats.ks_2samp(events[:, 0], reference.features[:, 0]).pvalue < 1e-6  # which the events alone do not
+
+
+def test_data_of_the_law_are_usual_and_data_of_the_events_are_not(reference: Sample) -> None:
+    assert lanner.search(reference, law(200, 5), expected=200, **SETTINGS).p_value > 0.02
+    found = lanner.search(reference, signed(400, 6).features, expected=400, **SETTINGS)
+    assert found.p_value < 0.05
+    assert any(c.setting == "toys' data" and "negative" in c.reason for c in found.plan.chosen)
+
+
+def test_a_calibration_keeps_what_toys_are_drawn_by(reference: Sample, tmp_path: Path) -> None:
+    data = law(200, 7)
+    made = lanner.calibrate(reference, expected=200, output=tmp_path, **SETTINGS)
+    there = lanner.load_calibration(tmp_path)
+    assert there.reference.toy_weights is not None
+    assert made.reference.toy_weights is not None
+    np.testing.assert_array_equal(there.reference.toy_weights, made.reference.toy_weights)
+    whole = lanner.search(reference, data, expected=200, **SETTINGS)
+    assert lanner.apply(there, data).p_value == whole.p_value
+
+
+def test_the_likelihood_ratio_has_them_too(reference: Sample) -> None:
+    settings = {"width": 0.7, "penalty": 1e-5, "statistic": "likelihood-ratio", "toys": 40, "seed": 1}
+    assert lanner.search(reference, law(200, 5), expected=200, **settings).p_value > 0.02
+
+
+def test_with_uncertainties_the_local_mean_stands_in_for_the_weights(reference: Sample) -> None:
+    found = lanner.search(
+        reference, law(200, 8), expected=200, uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS
+    )
+    assert found.p_value > 0.02
+
+
+def test_regions_of_negative_weight_are_warned_of() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0, 4, size=(20_000, 1))
+    reference = Sample.of(x, weights=np.where((x[:, 0] > 1) & (x[:, 0] < 2), -0.5, 1.0))
+    data = rng.choice(np.concatenate([rng.uniform(0, 1, 500), rng.uniform(2, 4, 1000)]), 200, replace=False)
+    with pytest.warns(WeightWarning) as said:
+        lanner.search(reference, data, expected=200, **SETTINGS)
+    first, second = (str(one.message) for one in said)
+    assert re.search(r"below 0 at \d+ events of 20000", first)
+    assert "standard deviations of the data in some direction" in second  # as toys have no data there
+
+
+def test_too_few_events_to_learn_from_are_refused() -> None:
+    few = signed(150, 1)
+    with pytest.raises(InputError, match="negative weights: toy data cannot be drawn"):
+        lanner.search(few, few.features[:5], expected=5, **SETTINGS)
