@@ -223,7 +223,7 @@ def page(
         if (most := max((len(v) for k, v in found.items() if k.endswith(f"| {t}")), default=0))
     )
     joined = ", with `periodic=` for the azimuths and" if JOIN_AZIMUTHS else " with"
-    smallest = min((len(results) for results in found.values()), default=0)
+    smallest = min((len(results) for kind, results in found.items() if kind.endswith(f"| {LANNER}")), default=0)
     few = f" A quick look: {_FEW} pairs or more are needed to conclude anything." if smallest < _FEW else ""
     return "\n\n".join(
         [
