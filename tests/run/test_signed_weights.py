@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,13 @@ from scipy import stats
 import lanner
 from lanner.errors import InputError, WeightWarning
 from lanner.events import Sample
+from lanner.inference.resampling import draw_size, room_for_data
 from lanner.inference.score_experiment import scheme_of
-from lanner.run.prepare import prepare
+from lanner.run.prepare import expected_of, prepare
 from lanner.settings import FitSettings
 from tests.uncertainties.test_mean_weight import negative_share, signed
 
-SETTINGS = {"seed": 1, "statistic": "score", "toys": 120}
+SETTINGS: dict[str, Any] = {"seed": 1, "statistic": "score", "toys": 120}
 
 
 def law(n: int, seed: int) -> np.ndarray:
@@ -57,7 +59,7 @@ def test_a_calibration_keeps_what_toys_are_drawn_by(reference: Sample, tmp_path:
 
 
 def test_the_likelihood_ratio_has_them_too(reference: Sample) -> None:
-    settings = {"width": 0.7, "penalty": 1e-5, "statistic": "likelihood-ratio", "toys": 40, "seed": 1}
+    settings: dict[str, Any] = {"width": 0.7, "penalty": 1e-5, "statistic": "likelihood-ratio", "toys": 40, "seed": 1}
     assert lanner.search(reference, law(200, 5), expected=200, **settings).p_value > 0.02
 
 
@@ -84,3 +86,46 @@ def test_too_few_events_to_learn_from_are_refused() -> None:
     few = signed(150, 1)
     with pytest.raises(InputError, match="negative weights: toy data cannot be drawn"):
         lanner.search(few, few.features[:5], expected=5, **SETTINGS)
+
+
+def test_what_the_weights_expect_has_the_error_that_it_claims() -> None:
+    pulls = []
+    for seed in range(200):
+        sample = signed(np.random.default_rng([seed]).poisson(3000), seed)
+        number, error = expected_of("weights", sample)
+        assert number is not None
+        truth = 3000 * 3 * (1 - 2 * negative_share(np.random.default_rng(0).exponential(size=10**5))).mean()
+        pulls.append((number - truth) / error)
+    assert abs(np.mean(pulls)) < 0.25
+    assert abs(np.std(pulls) - 1) < 0.2
+
+
+def test_toys_have_the_error_of_what_is_expected() -> None:
+    rng = np.random.default_rng(1)
+    sizes = [draw_size(400.0, None, rng, 30.0) for _ in range(4000)]
+    assert np.mean(sizes) == pytest.approx(400, abs=3)
+    assert np.std(sizes) == pytest.approx((400 + 900) ** 0.5, rel=0.06)
+    assert room_for_data(400.0, None, 30.0) > max(sizes)
+
+
+def test_expected_events_of_the_weights(reference: Sample) -> None:
+    scaled = Sample(reference.features, reference.names, np.asarray(reference.weights) * (200 / reference.total_weight))
+    found = lanner.search(scaled, law(200, 5), expected="weights", **SETTINGS)
+    assert found.plan.expected == pytest.approx(200)
+    assert found.plan.expected_error == pytest.approx(200 / reference.worth**0.5)
+    assert found.p_value > 0.02
+    assert found.combined is not None
+    (chosen,) = [c for c in found.plan.chosen if c.setting == "expected"]
+    assert chosen.value.startswith("200 ± 2")
+    assert lanner.search(scaled, law(200, 5), expected=200, **SETTINGS).statistic != found.statistic  # by the count
+
+
+def test_what_weights_cannot_expect_is_refused(reference: Sample) -> None:
+    with pytest.raises(InputError, match="'weight': give a number, 'weights'"):
+        lanner.search(reference, law(200, 5), expected="weight", **SETTINGS)
+    with pytest.raises(InputError, match="has none"):
+        lanner.search(reference.features, law(200, 5), expected="weights", **SETTINGS)
+    with pytest.raises(InputError, match="a Normalisation of that size"):
+        lanner.search(
+            reference, law(9, 5), expected="weights", uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS
+        )

@@ -70,7 +70,7 @@ class Experiment(ABC):
 
     def count_term(self) -> CountTerm | ProfiledCountTerm:
         """The number of events."""
-        return CountTerm(self.plan.expected)
+        return CountTerm(self.plan.expected, self.plan.expected_error)
 
     @property
     def loss(self) -> Loss:

@@ -76,8 +76,13 @@ def reference_scheme(plan: Plan, reference: Sample, others: int) -> ReferenceSch
     sizes = (plan.expected, plan.fixed, plan.reference_size, rows[:barred], plan.seed, np.arange(n, n + others))
     bunches = Bunches.single(n, others, reference.weights, reference.toy_weights)
     if reference.draws_by is None or not toys:
-        return ReferenceScheme(bunches, *sizes, splits=splits)
+        return ReferenceScheme(bunches, *sizes, splits=splits, expected_error=plan.expected_error)
     assert plan.n_hit_or_miss is not None
     return WeightedReferenceScheme(
-        bunches, *sizes, splits=splits, weights=reference.draws_by, n_hit_or_miss=plan.n_hit_or_miss
+        bunches,
+        *sizes,
+        splits=splits,
+        expected_error=plan.expected_error,
+        weights=reference.draws_by,
+        n_hit_or_miss=plan.n_hit_or_miss,
     )

@@ -55,6 +55,7 @@ class Plan(FitSettings):
     expected: float  # N(0)
     fixed: int | None  # the number of data events where only the shape is tested
     units: Scaling
+    expected_error: float = 0.0  # of N(0), where it is the sum of the reference's weights
     moment_blocks: int | None = None  # into which the reference is divided for the score's moments
     centers_barred: bool = True  # whether centres are never a toy's data, or then count as if they were none
     bunch: int = 1  # reference events that a toy takes together (`model/bunches.py`)
@@ -106,7 +107,12 @@ def needs_trials(settings: FitSettings) -> bool:
 
 
 def plan_scales(
-    reference: Sample, data: Sample | None, *, expected: float | None, settings: FitSettings
+    reference: Sample,
+    data: Sample | None,
+    *,
+    expected: float | None,
+    settings: FitSettings,
+    expected_error: float = 0.0,
 ) -> tuple[Plan, ...]:
     """The plan of a search at each of its scales: those given, or chosen from the reference.
 
@@ -114,7 +120,8 @@ def plan_scales(
     """
     statistic = settings.chosen_statistic
     null, why = choose_null(settings, reference, data, expected)
-    plan = plan_one(reference, data, expected=expected, settings=replace(settings, null=null, statistic=statistic))
+    decided = replace(settings, null=null, statistic=statistic)
+    plan = plan_one(reference, data, expected=expected, settings=decided, expected_error=expected_error)
     chosen = [*why, *plan.chosen]
     widths = [plan.width]
     if settings.width is None:
@@ -149,7 +156,14 @@ def plan_scales(
     )
 
 
-def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, settings: FitSettings) -> Plan:
+def plan_one(
+    reference: Sample,
+    data: Sample | None,
+    *,
+    expected: float | None,
+    settings: FitSettings,
+    expected_error: float = 0.0,
+) -> Plan:
     """Decide on sizes, units and centres, and on one width; the null is given, and the penalty is or comes later."""
     null = settings.null or "reference"
     fixed = _fixed_number(data) if expected is None else None
@@ -178,6 +192,7 @@ def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, 
     }
     given = {f.name: getattr(settings, f.name) for f in fields(FitSettings)}
     plan = Plan(**given | decided, names=reference.names, expected=n_expected, fixed=fixed, units=units)
+    plan = replace(plan, expected_error=expected_error)
     available = len(sample)
     if null == "reference":
         plan = _make_room(plan, reference, settings.reference_size)
@@ -207,7 +222,7 @@ def plan_one(reference: Sample, data: Sample | None, *, expected: float | None, 
 
 def _room_for_centers(plan: Plan, reference: int) -> int:
     """How many centres leave half of the other reference events large enough for a toy's data."""
-    return reference - 2 * (plan.n_hit_or_miss or room_for_data(plan.expected, plan.fixed))
+    return reference - 2 * (plan.n_hit_or_miss or room_for_data(plan.expected, plan.fixed, plan.expected_error))
 
 
 def _moment_blocks(plan: Plan, reference: int) -> int:
@@ -256,7 +271,7 @@ def _fixed_number(data: Sample | None) -> int:
 
 def _make_room(plan: Plan, reference: Sample, reference_size: int | None) -> Plan:
     """N0 = R less the room for one data sample (more of it where hit-or-miss thins weighted events), or fewer."""
-    room = room_for_data(plan.expected, plan.fixed)
+    room = room_for_data(plan.expected, plan.fixed, plan.expected_error)
     hit_or_miss = None
     if reference.weights is not None:
         by = reference.draws_by

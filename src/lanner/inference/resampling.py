@@ -39,14 +39,22 @@ class Scheme(Protocol):
         """What the data's fit takes, with one of several draws of the reference."""
 
 
-def room_for_data(expected: float, fixed: int | None) -> int:
-    """How many events a reference must spare for a toy's data: `fixed`, or Poisson(expected) at its largest."""
-    return fixed if fixed is not None else int(np.ceil(expected + _ROOM * expected**0.5 + _ROOM))
+def room_for_data(expected: float, fixed: int | None, error: float = 0.0) -> int:
+    """How many events a reference must spare for a toy's data: `fixed`, or Poisson(expected) at its largest.
+
+    `error` is that of the number expected.
+    """
+    return fixed if fixed is not None else int(np.ceil(expected + _ROOM * (expected + error**2) ** 0.5 + _ROOM))
 
 
-def draw_size(expected: float, fixed: int | None, rng: np.random.Generator) -> int:
-    """The number of a toy's data events: `fixed`, or Poisson(expected)."""
-    return int(rng.poisson(expected)) if fixed is None else fixed
+def draw_size(expected: float, fixed: int | None, rng: np.random.Generator, error: float = 0.0) -> int:
+    """The number of a toy's data events: `fixed`, or Poisson(expected), which is itself known to an error only."""
+    if fixed is not None:
+        return fixed
+    if error > 0:
+        # Within the room that is made, and never below 0.
+        expected = float(np.clip(expected + error * rng.standard_normal(), 0.0, expected + _ROOM / 2 * error))
+    return int(rng.poisson(expected))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +70,11 @@ class ReferenceScheme:
     data_rows: NDArray[np.intp]  # all that is beside the reference: the data, or signals
     left_out_rows: NDArray[np.intp] | None = None  # what each of the data's draws leaves out, where that is one row
     splits: Splits | None = None  # of the reference, where toys are judged by its moments
+    expected_error: float = 0.0  # of the number expected
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
-        size = draw_size(self.expected, self.fixed, rng)
+        size = draw_size(self.expected, self.fixed, rng, self.expected_error)
         split, rows = self._split(i)
         # Only those rows are drawn that a toy does not leave where they are.
         if self._leaves_little:
@@ -149,7 +158,7 @@ class WeightedReferenceScheme(ReferenceScheme):
 
     def toy(self, i: int) -> Draw:  # noqa: D102
         rng = rng_of(self.seed, Stream.TOYS, i)
-        size = draw_size(self.expected, self.fixed, rng)
+        size = draw_size(self.expected, self.fixed, rng, self.expected_error)
         split, rows = self._split(i)
         tried = rng.choice(rows, min(self.n_hit_or_miss, len(rows)), replace=False)
         hit = rng.random(len(tried)) < self.weights[tried] / self.weights.max()

@@ -55,15 +55,20 @@ class CountTerm:
     """The number of data events."""
 
     expected: float
+    error: float = 0.0  # of the number expected
     label: str = "number of events"
 
     def log_p(self, numbers: Array) -> Array:
-        """log p of each number, two-sided.
+        """log p of each number, two-sided: of a Poisson number, or a normal one where what is expected has an error.
 
-        >>> float(np.exp(CountTerm(100.0).log_p(np.array([100, 130]))[1]).round(4))
-        0.0046
+        >>> many = np.array([130])
+        >>> [float(np.exp(CountTerm(100.0, error).log_p(many)[0]).round(4)) for error in (0.0, 10.0)]
+        [0.0046, 0.0339]
         """
         n = np.asarray(numbers, dtype=np.float64)
+        if self.error > 0:
+            z = (n - self.expected) / (self.expected + self.error**2) ** 0.5
+            return np.asarray(np.minimum(np.log(2.0) + log_ndtr(-np.abs(z)), 0.0))
         smaller = np.minimum(poisson_log_excess(n, self.expected), poisson_log_deficit(n, self.expected))
         return np.asarray(np.minimum(smaller + np.log(2.0), 0.0))
 

@@ -89,7 +89,7 @@ class Calibration:
 def calibrate(
     reference: Any,
     *,
-    expected: float,
+    expected: float | str,
     output: PathLike,
     toys: int | str = AUTO,
     uncertainties: Sequence[Uncertainty] = (),
@@ -107,8 +107,9 @@ def calibrate(
     ----------
     reference : array_like, mapping, data frame or Sample
         Events of the reference model, one a row.
-    expected : float
-        N(0), the number of data events that the reference predicts.
+    expected : float or "weights"
+        N(0), the number of data events that the reference predicts; "weights": the sum of the reference's weights,
+        with its statistical error, by which the toys' expectation fluctuates as well.
     output : path_like
         The folder of the calibration.
     toys : int or "auto", default "auto"

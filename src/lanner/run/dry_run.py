@@ -134,7 +134,7 @@ def dry_run(
     reference: Any,
     data: Any = None,
     *,
-    expected: float | None,
+    expected: float | str | None,
     toys: int | str = AUTO,
     uncertainties: Sequence[Uncertainty] = (),
     generator: EventGenerator | None = None,
@@ -151,8 +151,9 @@ def dry_run(
         Events of the reference model, one a row.
     data : array_like, mapping, data frame or Sample, optional
         The measured events.
-    expected : float or None
-        N(0), the number of data events that the reference predicts. None tests the shape alone.
+    expected : float, "weights" or None
+        N(0), the number of data events that the reference predicts. "weights": the sum of the reference's weights,
+        with its statistical error, by which the toys' expectation fluctuates as well. None tests the shape alone.
     toys : int or "auto", default "auto"
         How many null toys; see `search`.
     uncertainties : sequence of Normalisation, Weights, Shifted, Process or KnownRatio, optional

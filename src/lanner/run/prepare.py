@@ -30,6 +30,7 @@ from lanner.settings import FitSettings
 from lanner.typing import Progress
 
 MANY_SIGMA = 5.0
+FROM_WEIGHTS = "weights"  # where the reference's weights say how many events are expected
 TOYS, SCORE_TOYS = 300, 1000  # if nobody says how many
 _LEAST_MEMORY = 64_000_000  # bytes
 
@@ -68,7 +69,7 @@ def prepare(
     reference: Any,
     data: Any = None,
     *,
-    expected: float | None,
+    expected: float | str | None,
     settings: FitSettings,
     signal: Any = None,
     memory: float | str | None = None,
@@ -81,9 +82,14 @@ def prepare(
 
     Where the reference is `uncertain` the number of data events need not be near that expected.
     """
-    number = None if expected is None else check_expected(expected)
     arrays_on(device)
     reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
+    number, error = expected_of(expected, reference)
+    if error and number and uncertain:
+        raise InputError(
+            f"expected={expected!r} has a statistical error of {error / number:.2%}, which is one more uncertainty of "
+            f"this search: give expected={number:.6g}, and a Normalisation of that size"
+        )
     if data is not None:
         least = least_data(settings.chosen_statistic, number)
         data = match_columns(reference, checked_data(data, least, number))
@@ -93,7 +99,12 @@ def prepare(
         raise InputError(f"null={settings.null!r} needs the data; without them toys come from the reference")
     budget = memory_budget(memory)
     reference, said = with_toy_weights(reference, settings, memory=budget, uncertain=uncertain, progress=progress)
-    plans = plan_search(reference, data, expected=number, settings=settings, memory=budget, progress=progress)
+    plans = plan_search(
+        reference, data, expected=number, settings=settings, memory=budget, progress=progress, expected_error=error
+    )
+    if expected == FROM_WEIGHTS:
+        reason = "the sum of the reference's weights and its statistical error, by which toys fluctuate as well"
+        said = (*said, Chosen("expected", f"{number:.6g} ± {error:.3g}", reason))
     plans = tuple(replace(plan, chosen=(*plan.chosen, *said)) for plan in plans)
     if signal is None:
         check_sizes(plans[0], reference, data)
@@ -112,6 +123,7 @@ def plan_search(
     settings: FitSettings,
     memory: int,
     progress: Progress | None = None,
+    expected_error: float = 0.0,
 ) -> tuple[Plan, ...]:
     """The plan at each scale; a penalty that is left open and that no rule gives is chosen by trial fits."""
     if memory < _LEAST_MEMORY:
@@ -120,15 +132,33 @@ def plan_search(
             "alone: give memory='1 GB' or more"
         )
     if not needs_trials(settings):
-        return plan_scales(reference, data, expected=expected, settings=settings)
+        return plan_scales(reference, data, expected=expected, settings=settings, expected_error=expected_error)
     null, _ = choose_null(settings, reference, data, expected)
     penalty = stable_penalty(
         reference, data, expected=expected, settings=replace(settings, null=null), memory=memory, progress=progress
     )
     reason = "ten times the smallest at which toys of a part of the reference are stable"
     chosen = Chosen("penalty", f"{penalty:g}", reason)
-    plans = plan_scales(reference, data, expected=expected, settings=replace(settings, penalty=penalty))
+    settings = replace(settings, penalty=penalty)
+    plans = plan_scales(reference, data, expected=expected, settings=settings, expected_error=expected_error)
     return tuple(replace(plan, chosen=(*plan.chosen, chosen)) for plan in plans)
+
+
+def expected_of(expected: float | str | None, reference: Sample) -> tuple[float | None, float]:
+    """How many data events are expected, and the error of that: as given, or by the sum of the reference's weights."""
+    if not isinstance(expected, str):
+        return (None if expected is None else check_expected(expected)), 0.0
+    if expected != FROM_WEIGHTS:
+        raise InputError(
+            f"expected={expected!r}: give a number, {FROM_WEIGHTS!r} for the sum of the reference's weights, or None "
+            "to test the shape alone"
+        )
+    if reference.weights is None:
+        raise InputError(
+            f"expected={expected!r} is the sum of the reference's weights, but it has none: give weights that add up "
+            "to the events expected of the data's luminosity, or a number"
+        )
+    return check_expected(reference.total_weight), float(np.sqrt(np.square(reference.weights).sum()))
 
 
 def checked_sample(source: Any, label: str, least: int, scaling: str | None = "standard") -> Sample:
@@ -192,7 +222,7 @@ def check_count(plan: Plan, observed: int) -> None:
     """Warn where the number of events alone would be a discovery: mostly it is a wrong `expected`."""
     if plan.fixed is not None:
         return
-    sigma = (observed - plan.expected) / plan.expected**0.5
+    sigma = (observed - plan.expected) / (plan.expected + plan.expected_error**2) ** 0.5
     if abs(sigma) > MANY_SIGMA:
         warnings.warn(
             f"{observed} data events where {plan.expected:g} are expected: {sigma:+.1f} sigma from the count alone. If "

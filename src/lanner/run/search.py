@@ -39,7 +39,7 @@ def search(
     reference: Any,
     data: Any,
     *,
-    expected: float | None,
+    expected: float | str | None,
     toys: int | str = AUTO,
     until_z: float | None = None,
     p_precision: float = 0.3,
@@ -66,8 +66,9 @@ def search(
         are larger than memory, named with `lanner.spread`.
     data : array_like, mapping, data frame or Sample
         The measured events, with the columns of the reference.
-    expected : float or None
-        N(0), the number of data events that the reference predicts. None tests the shape alone.
+    expected : float, "weights" or None
+        N(0), the number of data events that the reference predicts. "weights": the sum of the reference's weights,
+        with its statistical error, by which the toys' expectation fluctuates as well. None tests the shape alone.
     toys : int or "auto", default "auto"
         How many null toys; their number limits the smallest p-value to 1 / (toys + 1). Of several scales, a third of
         the toys, at most 5000, goes into making them comparable. "auto" makes toys until the p-value is known to 30 %:
