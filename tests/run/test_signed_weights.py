@@ -17,7 +17,7 @@ from lanner.run.prepare import expected_of, prepare
 from lanner.settings import FitSettings
 from tests.uncertainties.test_mean_weight import negative_share, signed
 
-SETTINGS: dict[str, Any] = {"seed": 1, "statistic": "score", "toys": 120}
+SETTINGS: dict[str, Any] = {"seed": 1, "statistic": "score", "toys": 90}
 
 
 def law(n: int, seed: int) -> np.ndarray:
@@ -29,43 +29,43 @@ def law(n: int, seed: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def reference() -> Sample:
-    return signed(30_000, 3)
+    return signed(15_000, 3)
 
 
 def test_toys_follow_the_law_of_the_weights(reference: Sample) -> None:
-    job = prepare(reference, expected=200.0, settings=FitSettings(seed=1, statistic="score"))
+    job = prepare(reference, expected=100.0, settings=FitSettings(seed=1, statistic="score"))
     scheme = scheme_of(job.plans[0], job.recipe.reference, None)
-    events = np.concatenate([reference.features[scheme.toy(i).data] for i in range(40)])
+    events = np.concatenate([reference.features[scheme.toy(i).data] for i in range(80)])
     assert stats.ks_2samp(events[:, 0], law(40_000, 4)[:, 0]).pvalue > 1e-3
     assert stats.ks_2samp(events[:, 0], reference.features[:, 0]).pvalue < 1e-6  # which the events alone do not
 
 
 def test_data_of_the_law_are_usual_and_data_of_the_events_are_not(reference: Sample) -> None:
-    assert lanner.search(reference, law(200, 5), expected=200, **SETTINGS).p_value > 0.02
-    found = lanner.search(reference, signed(400, 6).features, expected=400, **SETTINGS)
+    assert lanner.search(reference, law(100, 5), expected=100, **SETTINGS).p_value > 0.02
+    found = lanner.search(reference, signed(220, 6).features, expected=220, **SETTINGS)
     assert found.p_value < 0.05
     assert any(c.setting == "toys' data" and "negative" in c.reason for c in found.plan.chosen)
 
 
 def test_a_calibration_keeps_what_toys_are_drawn_by(reference: Sample, tmp_path: Path) -> None:
-    data = law(200, 7)
-    made = lanner.calibrate(reference, expected=200, output=tmp_path, **SETTINGS)
+    data = law(100, 7)
+    made = lanner.calibrate(reference, expected=100, output=tmp_path, **SETTINGS)
     there = lanner.load_calibration(tmp_path)
     assert there.reference.toy_weights is not None
     assert made.reference.toy_weights is not None
     np.testing.assert_array_equal(there.reference.toy_weights, made.reference.toy_weights)
-    whole = lanner.search(reference, data, expected=200, **SETTINGS)
+    whole = lanner.search(reference, data, expected=100, **SETTINGS)
     assert lanner.apply(there, data).p_value == whole.p_value
 
 
 def test_the_likelihood_ratio_has_them_too(reference: Sample) -> None:
     settings: dict[str, Any] = {"width": 0.7, "penalty": 1e-5, "statistic": "likelihood-ratio", "toys": 40, "seed": 1}
-    assert lanner.search(reference, law(200, 5), expected=200, **settings).p_value > 0.02
+    assert lanner.search(reference, law(100, 5), expected=100, **settings).p_value > 0.02
 
 
 def test_with_uncertainties_the_local_mean_stands_in_for_the_weights(reference: Sample) -> None:
     found = lanner.search(
-        reference, law(200, 8), expected=200, uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS
+        reference, law(100, 8), expected=100, uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS
     )
     assert found.p_value > 0.02
 
@@ -109,22 +109,22 @@ def test_toys_have_the_error_of_what_is_expected() -> None:
 
 
 def test_expected_events_of_the_weights(reference: Sample) -> None:
-    scaled = Sample(reference.features, reference.names, np.asarray(reference.weights) * (200 / reference.total_weight))
-    found = lanner.search(scaled, law(200, 5), expected="weights", **SETTINGS)
-    assert found.plan.expected == pytest.approx(200)
-    assert found.plan.expected_error == pytest.approx(200 / reference.worth**0.5)
+    scaled = Sample(reference.features, reference.names, np.asarray(reference.weights) * (100 / reference.total_weight))
+    found = lanner.search(scaled, law(100, 5), expected="weights", **SETTINGS)
+    assert found.plan.expected == pytest.approx(100)
+    assert found.plan.expected_error == pytest.approx(100 / reference.worth**0.5)
     assert found.p_value > 0.02
     assert found.combined is not None
     (chosen,) = [c for c in found.plan.chosen if c.setting == "expected"]
-    assert chosen.value.startswith("200 ± 2")
-    assert lanner.search(scaled, law(200, 5), expected=200, **SETTINGS).statistic != found.statistic  # by the count
+    assert chosen.value.startswith("100 ± 1.")
+    assert lanner.search(scaled, law(100, 5), expected=100, **SETTINGS).statistic != found.statistic  # by the count
 
 
 def test_what_weights_cannot_expect_is_refused(reference: Sample) -> None:
     with pytest.raises(InputError, match="'weight': give a number, 'weights'"):
-        lanner.search(reference, law(200, 5), expected="weight", **SETTINGS)
+        lanner.search(reference, law(100, 5), expected="weight", **SETTINGS)
     with pytest.raises(InputError, match="has none"):
-        lanner.search(reference.features, law(200, 5), expected="weights", **SETTINGS)
+        lanner.search(reference.features, law(100, 5), expected="weights", **SETTINGS)
     with pytest.raises(InputError, match="a Normalisation of that size"):
         lanner.search(
             reference, law(9, 5), expected="weights", uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS

@@ -51,9 +51,8 @@ class FitExperiment(Experiment):
         events = ScaledRows(tuple(s.features for s in samples), plan.units)
         data_size = 0 if data is None else len(data)
         candidates, _ = candidates_of(plan, reference, events, make_events)
-        weights = None
-        if reference.weights is not None:
-            weights = np.concatenate([reference.weights, np.ones(data_size)])
+        both = (reference.weights, reference.toy_weights)
+        weights, density = (None if w is None else np.concatenate([w, np.ones(data_size)]) for w in both)
         pool = Pool.prepare(
             events,
             basis_of(plan, candidates, memory),
@@ -64,6 +63,7 @@ class FitExperiment(Experiment):
             precision=plan.precision,
             memory=memory,
             weights=weights,
+            density=density,
             null_rows=len(events) if plan.null == "permutation" else len(reference),
             arrays=arrays,
         )

@@ -37,6 +37,7 @@ class Pool:
     shared: Factored
     memory: int
     null_rows: int  # the first rows, which follow the null
+    convex: bool  # whether no weight of the moments is negative
 
     @classmethod
     def prepare(
@@ -51,25 +52,28 @@ class Pool:
         precision: str,
         memory: int,
         weights: Array | None = None,
+        density: Array | None = None,
         null_rows: int | None = None,
         arrays: Arrays = NUMPY,
     ) -> Pool:
         """Compute features and curvature.
 
         `events_per_fit` is n = N0 + N1 of a typical fit. The first `null_rows` events (None: all) follow the null;
-        their second moments are the ones that toys share.
+        their second moments are the ones that toys share. Where some weights are negative these may have a `density`,
+        weights of the same law of which none is.
         """
         features = make_features(events, basis, precision=precision, memory=memory, arrays=arrays)
         rows = slice(0, len(events) if null_rows is None else null_rows)
-        found = Moments.of(features, None if weights is None else weights[rows], rows)
-        shared = _shared(found, loss, penalty * events_per_fit, expected, weights, arrays)
-        return cls(features, loss, penalty, expected, weights, found, shared, memory, rows.stop)
+        by = weights if density is None else density
+        found = Moments.of(features, None if by is None else by[rows], rows)
+        convex = by is None or bool((by >= 0).all())
+        shared = _shared(found, loss, penalty * events_per_fit, expected, arrays, convex=convex)
+        return cls(features, loss, penalty, expected, weights, found, shared, memory, rows.stop, convex)
 
     def at_penalty(self, penalty: float, events_per_fit: float) -> Pool:
         """The same features and moments with another penalty."""
-        shared = _shared(
-            self.moments, self.loss, penalty * events_per_fit, self.expected, self.weights, self.features.arrays
-        )
+        arrays = self.features.arrays
+        shared = _shared(self.moments, self.loss, penalty * events_per_fit, self.expected, arrays, convex=self.convex)
         return replace(self, penalty=penalty, shared=shared)
 
     @property
@@ -118,8 +122,5 @@ class Pool:
         return Problem(self.features, weightings, self.loss, self.penalty * weightings.events)
 
 
-def _shared(
-    found: Moments, loss: Loss, ridge: float, expected: float, weights: Array | None, arrays: Arrays
-) -> Factored:
-    convex = weights is None or bool((weights >= 0).all())
+def _shared(found: Moments, loss: Loss, ridge: float, expected: float, arrays: Arrays, *, convex: bool) -> Factored:
     return Factored(null_curvature(loss) * expected * found.second, ridge, convex=convex, arrays=arrays)
