@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanner._util.regular import check_regular
-from lanner.cli.yaml_file import load_yaml
+from lanner._util.yaml_file import load_yaml
 from lanner.errors import InputError
 from lanner.settings import RunSettings, check_known, checked
 

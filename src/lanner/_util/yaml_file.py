@@ -7,6 +7,7 @@ value. Here all that looks like no plain number stays text, which a setting then
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ _DEEPEST = 20  # lists within lists; no setting has more than one
 
 def load_yaml(path: Path, text: str) -> Any:
     """What a YAML file says, or an `InputError` that names the line."""
+    return load_yaml_lines(path, text)[0]
+
+
+def load_yaml_lines(path: Path, text: str) -> tuple[Any, dict[tuple[Any, ...], int]]:
+    """The same, and on which line each key and each entry of a list stands, by the keys that lead to it."""
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -69,10 +75,29 @@ def load_yaml(path: Path, text: str) -> Any:
         Loader.add_implicit_resolver(tag, pattern, list("-+.0123456789"))
     Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node)))
     Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node)))
+    loader = None
     try:
-        return yaml.load(text, Loader)
+        loader = Loader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None, {}
+        return loader.construct_document(node), dict(_lines(node, ()))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark is not None else ""
         problem = str(getattr(error, "problem", None) or error).splitlines()[0]
         raise InputError(f"{path}{line} is not YAML that can be used: {problem}") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def _lines(node: Any, where: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """The line of each key and of each entry of a list, by the keys that lead to it."""
+    if isinstance(node.value, str):
+        return
+    for number, part in enumerate(node.value):
+        key, below = part if isinstance(part, tuple) else (part, part)
+        here = (*where, key.value if isinstance(part, tuple) else number)
+        yield here, key.start_mark.line + 1
+        yield from _lines(below, here)

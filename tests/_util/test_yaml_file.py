@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lanner.cli.yaml_file import load_yaml
+from lanner._util.yaml_file import load_yaml
 from lanner.errors import InputError
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
