@@ -1,11 +1,15 @@
 """An analysis file, and the reference that it stands for."""
 
+import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
+from lanner._util.yaml_file import load_yaml
 from lanner.errors import InputError
 from lanner.events.analysis import read_analysis_file, read_simulated
 from lanner.events.analysis.reference import read_data
@@ -143,3 +147,23 @@ def test_what_is_no_analysis_is_refused(tmp_path: Path, content: Any) -> None:
     path.write_text(content)
     with pytest.raises(InputError, match=r"a\.yaml"):
         read_analysis_file(path)
+
+
+def schema() -> Any:
+    return json.loads((files("lanner.events.analysis") / "analysis.schema.json").read_text())
+
+
+def test_the_template_is_an_analysis_and_obeys_the_schema(tmp_path: Path) -> None:
+    text = (files("lanner.events.analysis") / "template.yaml").read_text()
+    (tmp_path / "a.yaml").write_text(text)
+    found = read_analysis_file(tmp_path / "a.yaml")
+    assert [one.process for one in found.samples] == ["Drell-Yan", "top"]
+    assert [f.name for f in found.features] == ["pt1", "phi1", "mll"]
+    jsonschema.validate(load_yaml(tmp_path / "a.yaml", text), schema())
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [bad for bad in BAD if "is not a key" in bad[2] or "give a" in bad[2]])
+def test_the_schema_refuses_what_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    jsonschema.validate(load_yaml(tmp_path / "a.yaml", TEXT), schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(load_yaml(tmp_path / "a.yaml", TEXT.replace(old, new, 1)), schema())
