@@ -21,6 +21,7 @@ from lanner.events.spread import SpreadSample
 from lanner.report.binning import Bins
 from lanner.report.importance import Importance, rank_importance
 from lanner.report.learned import Learned
+from lanner.report.look import Look
 from lanner.report.maps import RatioMap, map_2d, most_telling_pair
 from lanner.report.profiles import RatioProfile, make_profile
 from lanner.report.region import Region, find_region
@@ -155,6 +156,7 @@ def characterise(
     variables: Iterable[str] | None = None,
     bins: Mapping[str, Bins] | int | None = None,
     data_rows: NDArray[np.intp] | None = None,
+    look: Look | None = None,
     rng: np.random.Generator | None = None,
 ) -> Characterisation:
     """Show where and how the data depart from the reference: the learned ratio along every variable.
@@ -177,6 +179,8 @@ def characterise(
         30 over the central 99.5 % of the events, and one for each value of a whole number.
     data_rows : ndarray of int, optional
         Where each data event stands in its file, if a selection has left rows out (`Events.rows`).
+    look : Look, optional
+        Words for the axes of plots, and the processes of the reference, which are then stacked.
     rng : numpy.random.Generator, optional
         Draws the reference events for the null band where there are more than 50 000; by default from the search's
         seed.
@@ -238,6 +242,7 @@ def characterise(
             name=name,
             fitted=name in samples["reference"].names,
             bins=bins.get(name) if isinstance(bins, Mapping) else bins,
+            look=None if look is None else look.checked(len(samples["reference"])),
         )
         for name, values in of_reference.items()
     }

@@ -19,6 +19,7 @@ from lanner.events import Sample
 from lanner.model.ratio import LearnedRatio
 from lanner.report.binning import Bins, bin_numbers, choose_edges, histogram
 from lanner.report.learned import Learned
+from lanner.report.look import Look
 from lanner.typing import Array
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class RatioProfile:
     own_ratio: Array  # the learned ratio on those same events, for a fair comparison
     without: tuple[int, int] = (0, 0)  # events of the reference and of the data that have no value and are not shown
     uncertainty: Array | None = None  # error of the reference's events in each bin from its systematic uncertainties
+    axis: str | None = None  # what stands on its axis; None: the name
+    stack: tuple[tuple[str, Array], ...] = ()  # the processes of the reference, and their events in each bin
 
     @property
     def edges(self) -> Array:
@@ -161,7 +164,14 @@ def ratio_against(
 
 
 def make_profile(
-    learned: Learned, values_reference: Array, values_data: Array, *, name: str, fitted: bool, bins: Bins = None
+    learned: Learned,
+    values_reference: Array,
+    values_data: Array,
+    *,
+    name: str,
+    fitted: bool,
+    bins: Bins = None,
+    look: Look | None = None,
 ) -> RatioProfile:
     """The profile along one variable of a ratio that is evaluated already."""
     known, known_data = np.isfinite(values_reference), np.isfinite(values_data)
@@ -183,7 +193,18 @@ def make_profile(
         own_ratio=own[:-1],
         without=(int(np.count_nonzero(~known)), int(np.count_nonzero(~known_data))),
         uncertainty=None if error is None else error[:-1],
+        axis=None if look is None else look.axes.get(name),
+        stack=() if look is None else _stack(look, places, learned.share, len(edges) + 1),
     )
+
+
+def _stack(look: Look, places: Array, share: Array, bins: int) -> tuple[tuple[str, Array], ...]:
+    """The events of each process in each bin, open ends included; of a place beyond the bins none are kept."""
+    if look.process is None:
+        return ()
+    of_process = ((name, look.process == k) for k, name in enumerate(look.processes))
+    counted = ((name, np.bincount(places[i], share[i], minlength=bins + 1)[:bins]) for name, i in of_process)
+    return tuple((name, np.asarray(events, dtype=np.float64)) for name, events in counted)
 
 
 def contents(filled: Hist[Any]) -> Array:

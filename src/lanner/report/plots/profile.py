@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +17,9 @@ from lanner.report.plots.style import (
     BLUE,
     GREY,
     PURPLE,
+    STACK,
     VERMILION,
+    as_axis,
     as_label,
     hep_style,
     legend_above,
@@ -57,7 +61,9 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         counts = contents(profile.data)[shown]
         _, low, high = (row[shown] for row in profile.data_ratio)
         centers = 0.5 * (edges[:-1] + edges[1:])
-        ax.stairs(reference, edges, fill=True, color="#e3e3e3")
+        _stacked(ax, [(label, part[shown]) for label, part in profile.stack], edges)
+        if not profile.stack:
+            ax.stairs(reference, edges, fill=True, color="#e3e3e3")
         name = "reference" if profile.uncertainty is None else "reference, uncertainties as fitted"
         ax.stairs(reference, edges, color=GREY, linewidth=1.2, label=name)
         if profile.uncertainty is not None:
@@ -117,6 +123,14 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=4, borderaxespad=0.0, handlelength=1.4,
                       fontsize=8.5, columnspacing=1.0)  # fmt: skip
     return ax
+
+
+def _stacked(ax: Axes, parts: Sequence[tuple[str, Array]], edges: Array) -> None:
+    """Processes one on top of another; what is negative in a bin takes away from what lies below."""
+    below = np.zeros(len(edges) - 1)
+    for (label, part), color in zip(parts, cycle(STACK), strict=False):
+        ax.stairs(below + part, edges, baseline=below, fill=True, color=color, label=as_label(label, 24))
+        below = below + part
 
 
 def _uncertain(ax: Axes, middle: Array, error: Array, edges: Array, *, label: str | None) -> None:
@@ -181,4 +195,4 @@ def _name_axis(ax: Axes, profile: RatioProfile) -> None:
     notes = [] if profile.fitted else ["not used in the fit"]
     if any(profile.without):
         notes.append(f"without {count(sum(profile.without), 'event')} that lack it")
-    ax.set_xlabel(as_label(profile.name) + (f"  ({', '.join(notes)})" if notes else ""))
+    ax.set_xlabel(as_axis(profile.name, profile.axis) + (f"  ({', '.join(notes)})" if notes else ""))

@@ -21,6 +21,8 @@ PURPLE = "#CC79A7"
 GREY, PALE = "#8c8c8c", "#d9d9d9"
 BAND_68, BAND_95 = "#9ecae8", "#d6eaf7"
 
+STACK = ("#dcdcdc", "#bcd9ee", "#f7dfa6", "#bfe3d3", "#ecd0df", "#c9cfe8")  # tints of it, for areas
+
 _LONGEST_LABEL = 48
 
 # On top of mplhep's ROOT style, which is made for figures of 10 inches.
@@ -114,3 +116,21 @@ def as_label(name: str, longest: int = _LONGEST_LABEL) -> str:
     if len(text) > longest:
         text = text[: longest - 1] + "…"
     return text.replace("$", r"\$")
+
+
+def as_axis(name: str, axis: str | None) -> str:
+    """What stands on an axis: what somebody wrote for it, with mathematics if it can be read, or else the name.
+
+    >>> as_axis("pt", "$p_T$ [GeV]"), as_axis("pt", "$\\\\nonsense{$"), as_axis("pt", None)
+    ('$p_T$ [GeV]', '\\\\$\\\\nonsense{\\\\$', 'pt')
+    """
+    if axis is None:
+        return as_label(name)
+    from matplotlib.mathtext import MathTextParser
+
+    text = visible(axis)
+    try:
+        MathTextParser("path").parse(text)
+    except ValueError:
+        return as_label(text)
+    return text if len(text) <= 2 * _LONGEST_LABEL else as_label(text)
