@@ -1,4 +1,4 @@
-"""An analysis file, and the reference that it stands for."""
+"""An analysis file, read and refused."""
 
 import json
 from importlib.resources import files
@@ -12,52 +12,7 @@ import pytest
 from lanner._util.yaml_file import load_yaml
 from lanner.errors import InputError
 from lanner.events.analysis import read_analysis_file, read_simulated
-from lanner.events.analysis.reference import read_data
-from lanner.events.io.write import write_columns
-
-TEXT = """\
-luminosity: 2.0
-samples:
-  dy:
-    files: dy_*.parquet
-    process: Drell-Yan
-    cross_section: 0.5
-    weights: [gen, pileup]
-  dy-high:
-    files: high.parquet
-    process: Drell-Yan
-    cross_section: 0.1
-    sum_of_weights: 4000
-    weights: gen
-  top:
-    files: [top.parquet]
-    cross_section: 0.3
-data: data.parquet
-features:
-  pt: {label: "$p_T$", unit: GeV}
-  twice: 2 * pt
-  phi: {periodic: true}
-selection: pt > 20
-settings: {toys: 90, seed: 3}
-"""
-
-
-def columns(n: int, seed: int) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return {
-        "pt": rng.exponential(30, n),
-        "phi": rng.uniform(-np.pi, np.pi, n),
-        "gen": 3.0 * np.where(rng.random(n) < 0.2, -1.0, 1.0),
-        "pileup": rng.uniform(0.8, 1.2, n),
-    }
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for k, name in enumerate(("dy_1", "dy_2", "high", "top", "data")):
-        write_columns(tmp_path / f"{name}.parquet", columns(1000 + 100 * k, k))
-    (tmp_path / "analysis.yaml").write_text(TEXT)
-    return tmp_path
+from tests.events.analysis.conftest import TEXT
 
 
 def test_the_file_is_read_as_it_is_meant(folder: Path) -> None:
@@ -68,41 +23,6 @@ def test_the_file_is_read_as_it_is_meant(folder: Path) -> None:
     assert found.features[2].periodic == pytest.approx(2 * np.pi)
     assert found.settings == {"toys": 90, "seed": 3}
     assert found.where("samples", "top", "cross_section") == f"{folder / 'analysis.yaml'}:16"
-
-
-def test_weights_add_up_to_the_events_expected(folder: Path) -> None:
-    reference = read_simulated(read_analysis_file(folder / "analysis.yaml"))
-    first, second, high, top = (columns(1000 + 100 * k, k) for k in range(4))
-    dy = {name: np.concatenate([first[name], second[name]]) for name in first}
-    by_hand = [
-        2.0 * 0.5 * 1000 / dy["gen"].sum() * (dy["gen"] * dy["pileup"])[dy["pt"] > 20],
-        2.0 * 0.1 * 1000 / 4000 * high["gen"][high["pt"] > 20],
-        2.0 * 0.3 * 1000 / 1300 * np.ones(int((top["pt"] > 20).sum())),
-    ]
-    assert reference.sample.weights is not None
-    np.testing.assert_allclose(reference.sample.weights, np.concatenate(by_hand), rtol=1e-12)
-    np.testing.assert_array_equal(reference.sample.features[:, 1], 2 * reference.sample.features[:, 0])
-    drell_yan, tops = reference.yields()
-    assert drell_yan.expected == pytest.approx(sum(w.sum() for w in by_hand[:2]))
-    assert tops.expected == pytest.approx(by_hand[2].sum())
-    assert drell_yan.error == pytest.approx(np.sqrt(sum((w**2).sum() for w in by_hand[:2])))
-    assert drell_yan.negative == pytest.approx(0.2, abs=0.03)
-    assert tops.worth == pytest.approx(tops.events)
-    assert reference.of_process("top").sum() == tops.events
-
-
-def test_data_have_the_same_selection_and_no_weights(folder: Path) -> None:
-    data = read_data(read_analysis_file(folder / "analysis.yaml"))
-    assert data.sample.weights is None
-    assert data.sample.names == ("pt", "twice", "phi")
-    assert data.sample.features[:, 0].min() > 20
-
-
-def test_without_luminosity_weights_are_the_events_expected(folder: Path) -> None:
-    text = "samples:\n  a: {files: top.parquet, weights: pileup}\nfeatures: [pt]\n"
-    (folder / "plain.yaml").write_text(text)
-    reference = read_simulated(read_analysis_file(folder / "plain.yaml"))
-    assert reference.sample.total_weight == pytest.approx(columns(1300, 3)["pileup"].sum())
 
 
 BAD: list[tuple[str, str, str]] = [
@@ -130,13 +50,6 @@ def test_mistakes_name_the_line_and_the_key(folder: Path, old: str, new: str, sa
     with pytest.raises(InputError, match=said) as caught:
         read_simulated(read_analysis_file(folder / "analysis.yaml"))
     assert "\n" not in str(caught.value)
-
-
-def test_a_negative_total_is_refused(folder: Path) -> None:
-    text = "samples:\n  a: {files: top.parquet, weights: '-pileup'}\nfeatures: [pt]\n"
-    (folder / "plain.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"plain.yaml:2"):
-        read_simulated(read_analysis_file(folder / "plain.yaml"))
 
 
 @pytest.mark.parametrize(

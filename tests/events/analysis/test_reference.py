@@ -1,0 +1,59 @@
+"""The reference that an analysis file stands for."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lanner.errors import InputError
+from lanner.events.analysis import read_analysis_file, read_simulated
+from lanner.events.analysis.reference import read_data
+from tests.events.analysis.conftest import columns
+
+
+def test_weights_add_up_to_the_events_expected(folder: Path) -> None:
+    reference = read_simulated(read_analysis_file(folder / "analysis.yaml"))
+    first, second, high, top = (columns(1000 + 100 * k, k) for k in range(4))
+    dy = {name: np.concatenate([first[name], second[name]]) for name in first}
+    by_hand = [
+        2.0 * 0.5 * 1000 / dy["gen"].sum() * (dy["gen"] * dy["pileup"])[dy["pt"] > 20],
+        2.0 * 0.1 * 1000 / 4000 * high["gen"][high["pt"] > 20],
+        2.0 * 0.3 * 1000 / 1300 * np.ones(int((top["pt"] > 20).sum())),
+    ]
+    assert reference.sample.weights is not None
+    np.testing.assert_allclose(reference.sample.weights, np.concatenate(by_hand), rtol=1e-12)
+    np.testing.assert_array_equal(reference.sample.features[:, 1], 2 * reference.sample.features[:, 0])
+    drell_yan, tops = reference.yields()
+    assert drell_yan.expected == pytest.approx(sum(w.sum() for w in by_hand[:2]))
+    assert tops.expected == pytest.approx(by_hand[2].sum())
+    assert drell_yan.error == pytest.approx(np.sqrt(sum((w**2).sum() for w in by_hand[:2])))
+    assert drell_yan.negative == pytest.approx(0.2, abs=0.03)
+    assert tops.worth == pytest.approx(tops.events)
+    assert reference.of_process("top").sum() == tops.events
+
+
+def test_data_have_the_same_selection_and_no_weights(folder: Path) -> None:
+    data = read_data(read_analysis_file(folder / "analysis.yaml"))
+    assert data.sample.weights is None
+    assert data.sample.names == ("pt", "twice", "phi")
+    assert data.sample.features[:, 0].min() > 20
+
+
+def test_without_luminosity_weights_are_the_events_expected(folder: Path) -> None:
+    text = "samples:\n  a: {files: top.parquet, weights: pileup}\nfeatures: [pt]\n"
+    (folder / "plain.yaml").write_text(text)
+    reference = read_simulated(read_analysis_file(folder / "plain.yaml"))
+    assert reference.sample.total_weight == pytest.approx(columns(1300, 3)["pileup"].sum())
+
+
+def test_a_negative_total_is_refused(folder: Path) -> None:
+    text = "samples:\n  a: {files: top.parquet, weights: '-pileup'}\nfeatures: [pt]\n"
+    (folder / "plain.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"plain.yaml:2"):
+        read_simulated(read_analysis_file(folder / "plain.yaml"))
+
+
+def test_a_process_that_is_none_is_refused(folder: Path) -> None:
+    reference = read_simulated(read_analysis_file(folder / "analysis.yaml"))
+    with pytest.raises(InputError, match="'ttbar' is none of the processes 'Drell-Yan', 'top'"):
+        reference.of_process("ttbar")
