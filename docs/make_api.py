@@ -20,11 +20,11 @@ PAGE = Path(__file__).with_name("api.md")
 
 # The public names in the order of the work. A name that is in no group comes last, so that none is forgotten.
 GROUPS = {
-    "Read": ("read_sample", "spread", "Spread", "Sample", "Scaling", "write_example"),
+    "Read": ("read_sample", "read_analysis", "Analysis", "spread", "Spread", "Sample", "Scaling", "write_example"),
     "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
     "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio", "exposure", "Exposure"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
-    "Look": ("characterise", "write_report"),
+    "Look": ("characterise", "write_report", "Look"),
     "One fit": ("fit_ratio", "LearnedRatio", "LogRatioClassifier", "analytic_null", "WeightedChi2"),
     "Compare": ("power", "Power", "compare", "Comparison", "classifier_test"),
     "The paper": ("power_suite", "compare_suite", "reproduce"),

@@ -17,7 +17,9 @@ from .model.ratio import LearnedRatio
 from .paper.datasets.example import write_example
 from .paper.reproduce import reproduce
 from .paper.suites import compare_suite, power_suite
+from .report.analysis import Analysis, read_analysis
 from .report.characterise import characterise
+from .report.look import Look
 from .report.page import write_report
 from .run.apply import apply
 from .run.calibration import Calibration, calibrate, load_calibration
@@ -33,6 +35,7 @@ from .uncertainties.effects import KnownRatio
 __version__: str
 
 __all__ = [
+    "Analysis",
     "Calibration",
     "Comparison",
     "Dask",
@@ -41,6 +44,7 @@ __all__ = [
     "KnownRatio",
     "LearnedRatio",
     "LogRatioClassifier",
+    "Look",
     "Normalisation",
     "Power",
     "Process",
@@ -66,6 +70,7 @@ __all__ = [
     "load_result",
     "power",
     "power_suite",
+    "read_analysis",
     "read_sample",
     "reproduce",
     "save_result",

@@ -21,7 +21,7 @@ from lanner.events.spread import SpreadSample
 from lanner.report.binning import Bins
 from lanner.report.importance import Importance, rank_importance
 from lanner.report.learned import Learned
-from lanner.report.look import Look
+from lanner.report.look import Look, checked_look
 from lanner.report.maps import RatioMap, map_2d, most_telling_pair
 from lanner.report.profiles import RatioProfile, make_profile
 from lanner.report.region import Region, find_region
@@ -210,6 +210,7 @@ def characterise(
     ['x']
     """
     samples = _samples_of(result, reference, data)
+    look = checked_look(look, len(samples["reference"]))
     extra = {
         label: None if isinstance(given, Mapping) and not given else given
         for label, given in (("reference", extra_reference), ("data", extra_data))
@@ -242,7 +243,7 @@ def characterise(
             name=name,
             fitted=name in samples["reference"].names,
             bins=bins.get(name) if isinstance(bins, Mapping) else bins,
-            look=None if look is None else look.checked(len(samples["reference"])),
+            look=look,
         )
         for name, values in of_reference.items()
     }

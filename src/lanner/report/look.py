@@ -23,21 +23,33 @@ class Look:
         The names of the processes, the first at the bottom of every stack.
     process : ndarray of int, optional
         A place in `processes` for each event of the reference.
+
+    See Also
+    --------
+    characterise : Takes one, for its plots.
+
+    Examples
+    --------
+    >>> import lanner
+    >>> lanner.Look({"pt": "$p_T$ [GeV]"}).axes["pt"]
+    '$p_T$ [GeV]'
     """
 
     axes: Mapping[str, str] = field(default_factory=dict)
     processes: tuple[str, ...] = ()
     process: NDArray[np.intp] | None = None
 
-    def checked(self, events: int) -> Look:
-        """The same, if it fits a reference of so many events."""
-        if self.process is None:
-            return self
-        if self.process.shape != (events,):
-            raise InputError(
-                f"the processes of {self.process.size} events are given, and the reference has {events}: give one for "
-                "each, in their order"
-            )
-        if not ((self.process >= 0) & (self.process < len(self.processes))).all():
-            raise InputError(f"processes are numbered from 0 to {len(self.processes) - 1}, as many as have names")
-        return self
+
+def checked_look(look: Look | None, events: int) -> Look:
+    """The look, if it fits a reference of so many events; without one, that of nothing."""
+    look = Look() if look is None else look
+    if look.process is None:
+        return look
+    if look.process.shape != (events,):
+        raise InputError(
+            f"the processes of {look.process.size} events are given, and the reference has {events}: give one for "
+            "each, in their order"
+        )
+    if not ((look.process >= 0) & (look.process < len(look.processes))).all():
+        raise InputError(f"processes are numbered from 0 to {len(look.processes) - 1}, as many as have names")
+    return look

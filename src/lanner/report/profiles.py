@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 BAND = (0.025, 0.16, 0.5, 0.84, 0.975)  # quantiles of the null toys: median, 68 % and 95 %
 _ONE_SIGMA = 0.158655  # on either side of a 68.3 % interval
+_PLAIN = Look()
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,7 @@ def make_profile(
     name: str,
     fitted: bool,
     bins: Bins = None,
-    look: Look | None = None,
+    look: Look = _PLAIN,
 ) -> RatioProfile:
     """The profile along one variable of a ratio that is evaluated already."""
     known, known_data = np.isfinite(values_reference), np.isfinite(values_data)
@@ -193,8 +194,8 @@ def make_profile(
         own_ratio=own[:-1],
         without=(int(np.count_nonzero(~known)), int(np.count_nonzero(~known_data))),
         uncertainty=None if error is None else error[:-1],
-        axis=None if look is None else look.axes.get(name),
-        stack=() if look is None else _stack(look, places, learned.share, len(edges) + 1),
+        axis=look.axes.get(name),
+        stack=_stack(look, places, learned.share, len(edges) + 1),
     )
 
 

@@ -1,0 +1,147 @@
+"""`Analysis`: what an analysis file stands for, with its samples read when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from lanner.events.analysis.declared import AnalysisFile
+from lanner.events.analysis.file import read_analysis_file
+from lanner.events.analysis.reference import ProcessedReference, read_data, read_simulated
+from lanner.events.io import Events
+from lanner.report.characterise import Characterisation, characterise
+from lanner.report.look import Look
+from lanner.run.prepare import FROM_WEIGHTS
+from lanner.run.result import SearchResult
+from lanner.run.search import search
+from lanner.typing import PathLike
+
+_OF_FILES = ("output", "drop_nan", "extra")  # settings that the command line alone has a use for
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    r"""An analysis file, and its samples.
+
+    Parameters
+    ----------
+    file : AnalysisFile
+        What the file says.
+    memory : float or str or None, default None
+        Memory to use at most while reading, as for `read_sample`.
+
+    See Also
+    --------
+    read_analysis : Make one of a file.
+
+    Examples
+    --------
+    >>> import lanner, tempfile
+    >>> from pathlib import Path
+    >>> text = "samples: {top: {files: top.csv, weights: w}}\\nfeatures: [pt]\\nselection: pt > 1\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "top.csv").write_text("pt,w\\n1,0.5\\n2,0.5\\n3,0.25\\n")
+    ...     _ = Path(folder, "analysis.yaml").write_text(text)
+    ...     analysis = lanner.read_analysis(Path(folder, "analysis.yaml"))
+    ...     analysis.reference.yields()[0].expected
+    0.75
+    """
+
+    file: AnalysisFile
+    memory: float | str | None = field(default=None, repr=False)
+
+    @cached_property
+    def reference(self) -> ProcessedReference:
+        """The simulated events, whose weights add up to the events expected, and of which process each is."""
+        return read_simulated(self.file, memory=self.memory)
+
+    @cached_property
+    def data(self) -> Events:
+        """The data, with the same selection."""
+        return read_data(self.file, memory=self.memory)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `search` is given beside the samples."""
+        periodic = {f.name: f.periodic for f in self.file.features if f.periodic is not None}
+        given = {"expected": FROM_WEIGHTS, **self.file.settings}
+        if periodic:
+            given = {"periodic": [f"{name}={turn:.17g}" for name, turn in periodic.items()], **given}
+        return given
+
+    @property
+    def look(self) -> Look:
+        """The words for axes, and the processes of the reference."""
+        axes = {f.name: f.axis for f in self.file.features if f.label is not None or f.unit is not None}
+        return Look(axes, self.reference.processes, self.reference.process)
+
+    def search(self, **settings: Any) -> SearchResult:
+        """Test whether the data follow the simulated samples.
+
+        Parameters
+        ----------
+        **settings
+            As for `lanner.search`; they come before those of the file.
+
+        Returns
+        -------
+        SearchResult
+            As `lanner.search` gives it.
+        """
+        plain = {name: value for name, value in self.settings.items() if name not in _OF_FILES}
+        return search(self.reference.sample, self.data.sample, **{**plain, **settings})
+
+    def characterise(self, result: SearchResult) -> Characterisation:
+        """Show where the data depart, with the processes stacked.
+
+        Parameters
+        ----------
+        result : SearchResult
+            What `search` returned.
+
+        Returns
+        -------
+        Characterisation
+            As `lanner.characterise` gives it.
+        """
+        return characterise(result, self.reference.sample, self.data.sample, data_rows=self.data.rows, look=self.look)
+
+
+def read_analysis(path: PathLike, *, memory: float | str | None = None) -> Analysis:
+    r"""Read an analysis file: simulated samples with cross-sections and weights, data, features, selection, settings.
+
+    Parameters
+    ----------
+    path : path_like
+        A YAML file; `lanner init` writes one to fill in.
+    memory : float or str or None, default None
+        Memory to use at most while its samples are read.
+
+    Returns
+    -------
+    Analysis
+        Its samples are read when they are asked for first.
+
+    Raises
+    ------
+    InputError
+        If the file says what cannot be meant; the message names the line and the key.
+
+    See Also
+    --------
+    read_sample : Read one sample of files.
+
+    Examples
+    --------
+    >>> import lanner, tempfile
+    >>> from pathlib import Path
+    >>> text = "samples: {top: {files: top.csv, weights: w}}\\nfeatures: [pt]\\nselection: pt > 1\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "top.csv").write_text("pt,w\\n1,0.5\\n2,0.5\\n3,0.25\\n")
+    ...     _ = Path(folder, "analysis.yaml").write_text(text)
+    ...     analysis = lanner.read_analysis(Path(folder, "analysis.yaml"))
+    ...     analysis.reference.yields()[0].expected
+    0.75
+    """
+    return Analysis(read_analysis_file(path), memory)
