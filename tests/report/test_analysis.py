@@ -50,7 +50,11 @@ def test_the_example_of_the_page_runs(
     assert "Drell-Yan" in report or "<path" in report
     result = names["result"]
     assert isinstance(result, lanner.SearchResult)
-    assert result.plan.expected == pytest.approx(result.plan.expected_error * 50, rel=0.5)
+    analysis = names["analysis"]
+    assert isinstance(analysis, lanner.Analysis)
+    worth = analysis.reference.sample.worth
+    assert result.plan.expected == pytest.approx(sum(one.expected for one in analysis.reference.yields()))
+    assert result.plan.expected_error == pytest.approx(result.plan.expected / worth**0.5)
     assert result.plan.periodic[0].startswith("phi=6.28")
 
 
