@@ -66,7 +66,7 @@ class ConstantWarning(LannerWarning):
 
 
 class ColumnWarning(LannerWarning):
-    """Columns that hold no numbers are not tested, or a variable for plots has no value in some events."""
+    """Columns that are no features are not tested, or a variable for plots has no value in some events."""
 
 
 class NullWarning(LannerWarning):

@@ -27,6 +27,7 @@ from lanner.cli.options import (
     refuse_idle,
 )
 from lanner.cli.paper import example, generate, reproduce, run_suite
+from lanner.cli.telling import tell_samples
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import check_uncertainties, refuse_uncertainties, uncertainty_flags
 
@@ -64,10 +65,11 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             from lanner.cli.jobs import expected_of, read_reference
 
             begin(told, "reading the reference")
-            reference = read_reference(config).sample
+            reference = read_reference(config)
+            tell_samples(config, quiet=quiet, reference=reference)
             begin(told, "tuning")
             tuning = lanner.tune(
-                reference,
+                reference.sample,
                 expected=expected_of(config),
                 memory=config.memory,
                 progress=told,
@@ -109,6 +111,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
             assert config.output is not None
             begin(told, "reading the reference")
             reference = read_reference(config)
+            tell_samples(config, quiet=quiet, reference=reference)
             made = lanner.calibrate(
                 reference.sample,
                 expected=expected,
@@ -168,6 +171,7 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 begin(told, "reading the data")
                 data = read_like(config, config.data, reference.sample.names, "data")
                 check_folder(Path(config.output), data)
+                tell_samples(config, quiet=quiet, reference=reference, data=data)
                 uncertainties = read_uncertainties(config, reference)
                 result = lanner.search(
                     reference.sample,
@@ -206,6 +210,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
             check_uncertainties(config, () if kept.uncertain is None else kept.uncertain.nuisances.names)
             begin(told, "reading the data")
             data = read_like(config, config.data, kept.plan.names, "data")
+            tell_samples(config, quiet=quiet, data=data)
             expected = None if config.expected is None else float(config.expected)
             begin(told, "applying the calibration")
             result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
@@ -316,9 +321,11 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
             if expected is None:
                 raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
             assert config.signal_events is not None
+            signal = read_like(config, config.signal, reference.sample.names, "signal")
+            tell_samples(config, quiet=quiet, reference=reference, signal=signal)
             found = lanner.power(
                 reference.sample,
-                read_like(config, config.signal, reference.sample.names, "signal").sample,
+                signal.sample,
                 expected=expected,
                 signal_events=config.signal_events,
                 alone=config.signal_alone,

@@ -73,7 +73,7 @@ def opened_reference(config: RunSettings, executor: Executor, progress: Progress
         words = f"{source.description}: {len(sample)} events"
         if len(sample) > PLANNING_EVENTS:
             words += f"; plots show {PLANNING_EVENTS} of them, taken at random"
-        yield Events(sample, {}, words, 0)
+        yield Events(sample, {}, words, 0, left_out=source.left_out)
 
 
 def _refuse_beside_spread(config: RunSettings) -> None:
@@ -145,7 +145,8 @@ def finish(
         for label, events in (("reference", files.reference), ("data", files.data))
         if events.dropped
     )
-    result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped))
+    left_out = tuple(files.reference.left_out.items())
+    result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped), left_out=left_out)
     with written_together(folder, KIND) as written:
         written.remove(REPORT, others=True)
         write_result(result, written)

@@ -29,7 +29,7 @@ def in_flags(text: str) -> str:
 
     def flag(found: re.Match[str]) -> str:
         name, value = found[1], found[2]
-        value = {"None": "observed" if name == "expected" else "none"}.get(value, value)
+        value = {"None": "observed" if name == "expected" else "none", "[...]": "A,B,..."}.get(value, value)
         value = value if " " in value else value.strip("'\"")
         return f"--{name.replace('_', '-')} {value}".rstrip()
 

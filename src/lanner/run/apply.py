@@ -79,7 +79,9 @@ def apply(
                 f"expected={expected:g}, but the calibration was made for {plan.expected:g}; calibrate again"
             )
         number = None if plan.fixed is not None else plan.expected
-        data = match_columns(calibration.reference, checked_data(data, least_data(plan.statistic, number), number))
+        least = least_data(plan.statistic, number)
+        data = checked_data(data, least, number, like=calibration.reference)
+        data = match_columns(calibration.reference, data)
         check_constant(calibration.reference, data)
         check_sizes(plan, calibration.reference, data)
         if calibration.uncertain is None:

@@ -69,6 +69,8 @@ class SearchResult:
         Whether their variations close, what the same test says without them, and the reference as they were fitted.
     numbers : tuple of (str, int)
         Versions of the statistic and of the toys' scheme, of which only the same may be compared.
+    left_out : tuple of (str, str)
+        Columns of the reference that were no features because nobody named these, each with the reason.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class SearchResult:
     nuisances: tuple[Nuisance, ...] = ()
     systematics: Systematics = field(default_factory=Systematics)
     numbers: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:

@@ -269,6 +269,7 @@ def result_to_dict(result: SearchResult) -> Plain:
         "numbers": dict(result.numbers),
         "seconds": result.seconds,
         "looks": result.looks,
+        "left_out": dict(result.left_out),
         "nuisances": [asdict(nuisance) for nuisance in result.nuisances],
         **result.systematics.to_dict(),
     }
@@ -334,6 +335,7 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         looks=tuple(plain.get("looks", ())),  # not in files of earlier versions
         nuisances=tuple(Nuisance(**one) for one in plain.get("nuisances", ())),
         numbers=tuple(plain.get("numbers", {}).items()),
+        left_out=tuple(plain.get("left_out", {}).items()),
     )
 
 

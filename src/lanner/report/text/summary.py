@@ -67,6 +67,7 @@ def _rows(result: SearchResult) -> Rows:
         *([] if (reach := out_of_reach(result)) is None else [("out of reach", reach)]),
         *([] if combined is None else _scale_rows(combined)),
         ("features", ", ".join(plan.names)),
+        *([("left out", "; ".join(f"{name!r} {why}" for name, why in result.left_out))] if result.left_out else []),
         ("events", f"{result.reference_total} reference, {result.data_size} data, {number(plan.expected, 6)} expected"),
         ("toys from", _TOYS_FROM[plan.null]),
         ("fit" if combined is None else "ratio shown", f"{fit}, rank {result.ratio.rank}"),
