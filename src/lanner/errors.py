@@ -61,6 +61,10 @@ class CountWarning(LannerWarning):
     """The number of data events contradicts the expected one by itself."""
 
 
+class SameEventsWarning(LannerWarning):
+    """Reference and data are the same events, or come from the same file, so that they cannot disagree."""
+
+
 class ConstantWarning(LannerWarning):
     """Data have another value where the reference has only one."""
 

@@ -71,3 +71,17 @@ def test_a_selection_says_what_it_kept_and_of_which_events_the_expected_number_i
     ]
     assert len(lines_on_samples(RunSettings.of(settings | {"expected": "observed"}), reference=reference)) == 2
     assert lines_on_samples(RunSettings.of({}), reference=read_sample({"x": [1.0, 2.0]})) == ["1 feature: x"]
+
+
+def test_the_same_file_as_reference_and_data_is_warned_of_by_its_name(published: Path, tmp_path: Path) -> None:
+    same = published / "reference.csv"
+    done = run("search", "--reference", same, "--data", same, "--features", "pt", "--expected", 100, "--toys", 90,
+               "--output", tmp_path)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert f"{same} is given both as --reference and as --data" in done.stderr
+    assert "the same 2000 events" in done.stderr
+    plain = json.loads((tmp_path / "result.json").read_text())
+    assert any(str(same) in text for text in plain["warnings"])
+    assert plain["z_score"] is not None
+    assert "Z = ≤" not in done.stdout
+    assert "−∞" not in done.stdout

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner.cli.config import load_config, write_config
+from lanner.cli.telling import shared_files
 from lanner.cli.uncertain import uncertainties_of, varied_columns
 from lanner.errors import InputError, StoreWarning, UncertaintyWarning
 from lanner.events.io import Events, read_sample
@@ -145,8 +146,10 @@ def finish(
         for label, events in (("reference", files.reference), ("data", files.data))
         if events.dropped
     )
+    shared = shared_files(config)
+    said = (*([shared] if shared else []), *result.warnings, *dropped)
     left_out = tuple(files.reference.left_out.items())
-    result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped), left_out=left_out)
+    result = replace(result, inputs=inputs, warnings=said, left_out=left_out)
     with written_together(folder, KIND) as written:
         written.remove(REPORT, others=True)
         write_result(result, written)

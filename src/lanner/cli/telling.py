@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import click
 
-from lanner._util.text import count
+from lanner._util.text import count, joined
+from lanner.errors import SameEventsWarning
 
 if TYPE_CHECKING:
     from lanner.events.io import Events
@@ -15,10 +17,32 @@ if TYPE_CHECKING:
 
 def tell_samples(config: RunSettings, *, quiet: bool, **samples: Events) -> None:
     """Say on stderr what is tested; the first sample is the one whose features count."""
+    shared = shared_files(config)
+    if shared is not None:
+        warnings.warn(shared, SameEventsWarning, stacklevel=2)
     if quiet:
         return
     for line in lines_on_samples(config, **samples):
         click.echo(line, err=True)
+
+
+def shared_files(config: RunSettings) -> str | None:
+    """A sentence on files that are given both as the reference and as the data, if any are."""
+    from lanner.events.io.paths import files_of
+
+    if config.reference is None or config.data is None:
+        return None
+    of_reference, of_data = (
+        {(file.path.resolve(), file.inside): str(file.path) for file in files_of(list(source), label)}
+        for source, label in ((config.reference, "reference"), (config.data, "data"))
+    )
+    shared = [name for key, name in of_data.items() if key in of_reference]
+    if not shared:
+        return None
+    return (
+        f"{joined(shared)} {'is' if len(shared) == 1 else 'are'} given both as --reference and as --data: events that "
+        "are in both agree by themselves, so the p-value is too large; give different files"
+    )
 
 
 def lines_on_samples(config: RunSettings, **samples: Events) -> list[str]:

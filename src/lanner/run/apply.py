@@ -17,7 +17,7 @@ from lanner.model.backend import arrays_on
 from lanner.run.calibration import Calibration, load_calibration
 from lanner.run.evaluate import Evaluation
 from lanner.run.kept_widths import read_widths
-from lanner.run.prepare import check_constant, check_count, checked_data, least_data
+from lanner.run.prepare import check_apart, check_constant, check_count, checked_data, least_data
 from lanner.run.result import SearchResult
 from lanner.run.sizes import check_sizes
 from lanner.run.varied_calibration import judge_uncertain
@@ -82,6 +82,7 @@ def apply(
         least = least_data(plan.statistic, number)
         data = checked_data(data, least, number, like=calibration.reference)
         data = match_columns(calibration.reference, data)
+        check_apart(calibration.reference, data)
         check_constant(calibration.reference, data)
         check_sizes(plan, calibration.reference, data)
         if calibration.uncertain is None:

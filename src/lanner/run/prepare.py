@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lanner._util.machine import megabytes, memory_budget
-from lanner.errors import ColumnWarning, ConstantWarning, CountWarning, InputError, MemoryBudgetError
+from lanner.errors import ColumnWarning, ConstantWarning, CountWarning, InputError, MemoryBudgetError, SameEventsWarning
 from lanner.events import Sample, match_columns
 from lanner.events.io.request import in_words
 from lanner.events.io.roles import sample_like, sample_of_table
@@ -90,6 +90,7 @@ def prepare(
     if data is not None:
         least = least_data(settings.chosen_statistic, number)
         data = match_columns(reference, checked_data(data, least, number, like=reference))
+        check_apart(reference, data)
     if signal is not None:
         signal = checked_sample(signal, "signal", 1, like=reference)
         signal = match_columns(reference, signal, labels=("reference", "signal"))
@@ -191,6 +192,18 @@ def check_strengths(signal_events: Sequence[float], available: int) -> None:
         raise InputError(
             f"signal_events={[float(s) for s in signal_events]!r}: give strengths well below the {available} events of "
             "the signal"
+        )
+
+
+def check_apart(reference: Sample, data: Sample) -> None:
+    """Warn where reference and data are the same events."""
+    ours, theirs = reference.features, data.features
+    if len(reference) == len(data) and isinstance(ours, np.ndarray) and np.array_equal(ours, theirs):
+        warnings.warn(
+            f"reference and data are the same {len(data)} events, so that no test can tell them apart: give the data "
+            "that were measured, or split the sample at random into two",
+            SameEventsWarning,
+            stacklevel=5,
         )
 
 

@@ -236,7 +236,7 @@ def result_to_dict(result: SearchResult) -> Plain:
         | {"confirmed": null.analytic_confirmed, "mean": null.analytic.mean, "spread": null.analytic.std},
         "tail": None
         if tail is None
-        else asdict(result.tail) | asdict(tail) | {"trusted": tail.describes, "limit": tail.limit},  # type: ignore[arg-type]
+        else _extrapolated(result.tail) | asdict(tail) | {"trusted": tail.describes, "limit": tail.limit},
         "combined": None if result.combined is None else asdict(result.combined),
         "null": {
             "kind": null.kind,
@@ -274,6 +274,10 @@ def result_to_dict(result: SearchResult) -> Plain:
         **result.systematics.to_dict(),
     }
     return {name: _finite(value) for name, value in plain.items()}
+
+
+def _extrapolated(law: Extrapolation | None) -> Plain:
+    return asdict(law) if law is not None else dict.fromkeys((f.name for f in fields(Extrapolation)), None)
 
 
 def _law(law: Extrapolation | None) -> Any:

@@ -8,7 +8,7 @@ from lanner._util.text import Rows, as_html, as_text, count, text_table
 from lanner.report.text import uncertainties
 from lanner.report.text.estimates import estimates
 from lanner.report.text.verdict import earlier_looks, verdict
-from lanner.report.text.words import aligned, deviations, number, with_error, z_score
+from lanner.report.text.words import aligned, deviations, local_z, number, with_error, z_score
 from lanner.run.parts import Combined, Spread
 from lanner.run.result import SearchResult
 
@@ -95,9 +95,9 @@ def _scale_rows(combined: Combined) -> Rows:
     by_size = sorted(enumerate(combined.scales), key=lambda scale: scale[1].deviation)
     for width in sorted({s.width for s in combined.scales}):
         starred = combined.dominant_scale if leading is None else None
-        local = [z_score(s.local_z) + ("*" if k == starred else "") for k, s in by_size if s.width == width]
+        local = [local_z(s.local_z) + ("*" if k == starred else "") for k, s in by_size if s.width == width]
         rows.append((f"  width {aligned(width)}", ", ".join(local)))
-    rows += [(f"  {t.label}", z_score(t.local_z) + ("*" if t is leading else "")) for t in combined.terms]
+    rows += [(f"  {t.label}", local_z(t.local_z) + ("*" if t is leading else "")) for t in combined.terms]
     return rows
 
 
