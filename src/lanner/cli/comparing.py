@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lanner._util.progress import begin, shown
+from lanner.cli.groups import Grouped
 from lanner.cli.options import NETWORK, SAMPLES, common_flags, configured, flags, numbers_given, suite_seed
 from lanner.cli.telling import tell_samples
 from lanner.cli.terminal import plain_errors
@@ -17,7 +18,7 @@ from lanner.cli.uncertain import refuse_uncertainties
 from lanner.settings import RunSettings
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.option(
     "--suite",
     type=click.Choice(["one-dimensional", "dimuon", "susy", "higgs"]),

@@ -10,13 +10,14 @@ import click
 
 from lanner._util.progress import begin, shown
 from lanner.cli.dry_running import tell_dry_run
+from lanner.cli.groups import Grouped
 from lanner.cli.options import FIT, SAMPLES, WORKERS, common_flags, configured, dry_run_flag, flags
 from lanner.cli.telling import tell_samples
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import uncertainty_flags
 
 
-@click.command()
+@click.command(cls=Grouped, needed=("reference", "expected"))
 @flags("reference", "expected")
 @uncertainty_flags
 @flags(

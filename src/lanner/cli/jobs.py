@@ -81,7 +81,7 @@ def _refuse_beside_spread(config: RunSettings) -> None:
     for name, value in (("weight", config.weight), ("extra", config.extra), ("uncertainties", config.uncertainties)):
         if value:
             raise InputError(
-                f"{name}: a reference that is left in its files has features alone; leave out {name}, or spread"
+                f"--{name}: a reference that is left in its files has features alone; leave out --{name}, or --spread"
             )
 
 

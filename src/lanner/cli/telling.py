@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from lanner._util.text import count, joined
+from lanner.cli.terminal import in_flags
 from lanner.errors import SameEventsWarning
 
 if TYPE_CHECKING:
     from lanner.events.io import Events
+    from lanner.run.result import SearchResult
     from lanner.settings import RunSettings
 
 
@@ -24,6 +27,11 @@ def tell_samples(config: RunSettings, *, quiet: bool, **samples: Events) -> None
         return
     for line in lines_on_samples(config, **samples):
         click.echo(line, err=True)
+
+
+def in_words(result: SearchResult) -> str:
+    """What `print` shows of a result, its warnings in the spelling of the command line."""
+    return str(replace(result, warnings=tuple(map(in_flags, result.warnings))))
 
 
 def shared_files(config: RunSettings) -> str | None:
