@@ -61,12 +61,16 @@ class CountWarning(LannerWarning):
     """The number of data events contradicts the expected one by itself."""
 
 
+class SameEventsWarning(LannerWarning):
+    """Reference and data are the same events, or come from the same file, so that they cannot disagree."""
+
+
 class ConstantWarning(LannerWarning):
     """Data have another value where the reference has only one."""
 
 
 class ColumnWarning(LannerWarning):
-    """Columns that hold no numbers are not tested, or a variable for plots has no value in some events."""
+    """Columns that are no features are not tested, or a variable for plots has no value in some events."""
 
 
 class NullWarning(LannerWarning):

@@ -24,6 +24,7 @@ from lanner.events.io.write import write_columns
 from lanner.paper.datasets import one_dimensional
 
 LINE = re.compile(r"\[((?:\d+:)?\d+:\d\d)\] (.+)")
+FEATURES = re.compile(r"\d+ features?: ")
 TOYS = re.compile(r"toys (\d+) of (\d+), about ((?:\d+:)?\d+:\d\d) left")
 
 
@@ -32,8 +33,8 @@ def seconds_of(clock: str) -> int:
 
 
 def lines_of(text: str) -> list[tuple[int, str]]:
-    """Seconds since the start, and what was said then. A line without a time is an error."""
-    found = [LINE.fullmatch(line) for line in text.splitlines()]
+    """Seconds since the start, and what was said then. Without a time stand the features alone."""
+    found = [LINE.fullmatch(line) for line in text.splitlines() if not FEATURES.match(line)]
     assert None not in found, text
     return [(seconds_of(m[1]), m[2]) for m in found]
 

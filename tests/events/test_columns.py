@@ -1,6 +1,7 @@
 """Columns as arrays of float64, and checks that name the columns at fault."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,20 @@ from lanner.events.columns import (
     read_only,
     stack,
 )
+from lanner.events.io import read_sample
+
+
+class Histogram:
+    """As UHI says of histograms; `hist.Hist` is one."""
+
+    kind = "COUNT"
+
+    def values(self):
+        """The contents."""
+        return np.ones(100)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(100)
 
 
 def refused(*parts):
@@ -154,3 +169,23 @@ def test_values_that_are_not_finite_are_counted_through_all_blocks(rows, block):
                 check_finite(table, ("a", "b"), "data")
         else:
             check_finite(table, ("a", "b"), "data")
+
+
+@pytest.mark.parametrize(
+    ("source", "say"),
+    [
+        ("mc.root", r"the file 'mc.root'.*lanner\.read_sample\('mc.root'\)\.sample"),
+        (Path("mc.root"), r"the file 'mc.root'.*lanner\.read_sample"),
+        (["a.csv", "b.csv"], r"a list of files.*lanner\.read_sample\(\['a.csv', 'b.csv'\]\)"),
+        (Histogram(), "a histogram .*Histogram.*give those that it was filled with"),
+        (read_sample({"x": [1.0, 2.0]}), "what read_sample returned: give its sample"),
+    ],
+)
+def test_what_is_given_in_the_place_of_events_is_named(source, say):
+    with pytest.raises(InputError, match=say):
+        as_source(source, "reference")
+
+
+def test_a_data_frame_with_a_column_called_kind_is_no_histogram():
+    frame = pd.DataFrame({"kind": [1.0], "values": [2.0]})
+    assert as_source(frame, "reference") is frame

@@ -104,3 +104,11 @@ def test_of_very_many_toys_replicates_are_smaller_and_say_the_same(
     assert whole is not None
     assert part is not None
     assert part.goodness_of_fit == pytest.approx(whole.goodness_of_fit, abs=0.08)
+
+
+def test_where_every_toy_reaches_the_data_z_is_a_finite_bound() -> None:
+    p = EmpiricalP(300, 300)
+    assert (p.p_value, p.is_all, p.is_bound) == (1.0, True, False)
+    assert p.z_score == pytest.approx(stats.norm.isf(300 / 301))
+    assert not EmpiricalP(299, 300).is_all
+    assert EmpiricalP(299, 300).z_score == p.z_score

@@ -4,13 +4,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lanner.errors import CountWarning, InputError, MemoryBudgetError
+from lanner.errors import ColumnWarning, CountWarning, InputError, MemoryBudgetError, SameEventsWarning
 from lanner.events import Sample
 from lanner.model.fit import MIN_DATA
 from lanner.run.prepare import (
     SCORE_TOYS,
     TOYS,
     Job,
+    check_apart,
     check_count,
     check_strengths,
     checked_sample,
@@ -123,3 +124,39 @@ def test_a_count_far_from_the_expected_one_warns() -> None:
         warnings.simplefilter("error")
         check_count(plan, 149)
         check_count(job(expected=None).plans[0], 160)
+
+
+def test_data_that_are_the_reference_warn() -> None:
+    sample = Sample.of(R)
+    with pytest.warns(SameEventsWarning, match="the same 4000 events"):
+        check_apart(sample, Sample.of(R.copy()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_apart(sample, Sample.of(D))
+
+
+def test_tables_leave_out_what_is_no_feature_and_the_data_follow_the_reference() -> None:
+    rng = np.random.default_rng(1)
+
+    def table(x: Any) -> dict[str, Any]:
+        n = len(x)
+        return {
+            "run": rng.integers(160_000, 170_000, n),
+            "x": x[:, 0],
+            "kind": np.array(["EB", "EE"])[rng.integers(2, size=n)],
+        }
+
+    how = FitSettings(width=0.5, penalty=1e-5, centers=40)
+    with pytest.warns(ColumnWarning, match=r"'run' looks like a run number .*lanner\.Sample\.of"):
+        found = prepare(table(R), table(D), expected=100.0, settings=how)
+    assert found.recipe.reference.names == found.recipe.data.names == ("x",)
+    assert list(found.left_out) == ["kind", "run"]
+
+
+def test_a_run_number_that_only_the_data_vary_stays_and_alarms() -> None:
+    reference, data = ({"run": np.full(len(x), run), "x": x[:, 0]} for x, run in ((R, 1), (D, 163286)))
+    with pytest.warns(match="column 'run' is always 1 in the reference, but 100 of 100 data events"):
+        assert prepare(reference, data, expected=100.0, settings=FitSettings(seed=1)).recipe.reference.names == (
+            "run",
+            "x",
+        )

@@ -9,24 +9,28 @@ from typing import Any
 
 import click
 
+from lanner import __version__
 from lanner._util.progress import begin, shown
 from lanner.cli.comparing import compare
+from lanner.cli.doctor import doctor
 from lanner.cli.dry_running import tell_dry_run
 from lanner.cli.exposing import exposure
+from lanner.cli.finished import inspect, report
+from lanner.cli.folders import with_output
+from lanner.cli.groups import Grouped
 from lanner.cli.options import (
     FIT,
     SAMPLES,
     UNTIL,
     WORKERS,
-    Name,
     common_flags,
     configured,
     dry_run_flag,
     flags,
-    moved_flags,
     refuse_idle,
 )
 from lanner.cli.paper import example, generate, reproduce, run_suite
+from lanner.cli.telling import in_words, tell_samples
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import check_uncertainties, refuse_uncertainties, uncertainty_flags
 
@@ -39,7 +43,7 @@ class _InOrder(click.Group):
 
 
 @click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="lanner")
+@click.version_option(__version__, prog_name="lanner")
 def main() -> None:
     """Do the data follow the reference model? How surely, and where do they depart from it?
 
@@ -51,7 +55,7 @@ main.add_command(example)
 main.add_command(generate)
 
 
-@main.command()
+@main.command(cls=Grouped, needed=("reference", "expected"))
 @flags("reference", "expected", *SAMPLES, *FIT, "output", output="Write config.yaml and tuning.svg here.")
 @common_flags
 def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> None:
@@ -64,10 +68,11 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             from lanner.cli.jobs import expected_of, read_reference
 
             begin(told, "reading the reference")
-            reference = read_reference(config).sample
+            reference = read_reference(config)
+            tell_samples(config, quiet=quiet, reference=reference)
             begin(told, "tuning")
             tuning = lanner.tune(
-                reference,
+                reference.sample,
                 expected=expected_of(config),
                 memory=config.memory,
                 progress=told,
@@ -86,18 +91,20 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             click.echo(f"settings in {written}, curves in {figure}", err=as_json)
 
 
-@main.command()
+@main.command(cls=Grouped, needed=("reference", "expected"))
 @uncertainty_flags
-@flags("reference", "expected", *SAMPLES, *FIT, "toys", *WORKERS, "output", output="Where to keep the calibration.")
+@flags("reference", "expected", *SAMPLES, *FIT, "toys", *WORKERS)
+@flags("output", output="Where to keep the calibration (default: a folder named after the reference).")
 @dry_run_flag
 @common_flags
 def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, **given: Any) -> None:
     """Make and keep the null toys of a reference, to apply to data later."""
     with plain_errors(quiet=quiet):
-        config = configured(config_file, given, needed=("reference", "expected", *(() if dry_run else ("output",))))
+        config = configured(config_file, given, needed=("reference", "expected"))
         if dry_run:
             tell_dry_run(config, "calibrate", as_json=as_json, quiet=quiet)
             return
+        config = with_output(config, "calibration", quiet=quiet)
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.config import executor_chosen
@@ -109,6 +116,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
             assert config.output is not None
             begin(told, "reading the reference")
             reference = read_reference(config)
+            tell_samples(config, quiet=quiet, reference=reference)
             made = lanner.calibrate(
                 reference.sample,
                 expected=expected,
@@ -133,21 +141,21 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
             click.echo(f"{len(made)} toys, kept in {made.folder}")
 
 
-@main.command()
+@main.command(cls=Grouped, needed=("reference", "data", "expected"))
 @flags("reference", "data", "expected", *SAMPLES, "spread", *FIT, "null", "toys", *UNTIL, *WORKERS)
 @uncertainty_flags
-@flags("output", output="Where to write result.json, report.html and the toys.")
+@flags("output", output="Where to write the result, the report and the toys (default: a folder named after the files).")
 @dry_run_flag
 @common_flags
 def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, **given: Any) -> None:
     """Test whether the data follow the reference, and report where they do not."""
     with plain_errors(quiet=quiet):
-        needed = ("reference", "data", "expected", *(() if dry_run else ("output",)))
-        config = configured(config_file, given, needed=needed)
+        config = configured(config_file, given, needed=("reference", "data", "expected"))
         refuse_idle(given, config)
         if dry_run:
             tell_dry_run(config, "search", as_json=as_json, quiet=quiet)
             return
+        config = with_output(config, "search", quiet=quiet)
         assert config.output is not None
         with shown(not quiet) as told:
             import lanner
@@ -168,6 +176,7 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 begin(told, "reading the data")
                 data = read_like(config, config.data, reference.sample.names, "data")
                 check_folder(Path(config.output), data)
+                tell_samples(config, quiet=quiet, reference=reference, data=data)
                 uncertainties = read_uncertainties(config, reference)
                 result = lanner.search(
                     reference.sample,
@@ -186,10 +195,10 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 )
                 begin(told, "writing the report")
                 result, report = finish(result, config, Files(reference, data), Path(config.output))
-        click.echo(result.to_json() if as_json else f"{result}\nreport: {report}")
+        click.echo(result.to_json() if as_json else f"{in_words(result)}\nreport: {report}")
 
 
-@main.command()
+@main.command(cls=Grouped, needed=("data",))
 @click.argument("calibration", type=click.Path(file_okay=False))
 @flags("data", "expected", *SAMPLES, "memory", "output", expected="Checked against the calibration.")
 @common_flags
@@ -206,6 +215,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
             check_uncertainties(config, () if kept.uncertain is None else kept.uncertain.nuisances.names)
             begin(told, "reading the data")
             data = read_like(config, config.data, kept.plan.names, "data")
+            tell_samples(config, quiet=quiet, data=data)
             expected = None if config.expected is None else float(config.expected)
             begin(told, "applying the calibration")
             result = lanner.apply(kept, data.sample, expected=expected, memory=config.memory)
@@ -218,69 +228,14 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
                 config = replace(config, reference=(str(Path(calibration) / "reference.npz"),))
                 result, report = finish(result, config, Files(reference, data), folder)
                 written = f"\nreport: {report}"
-        click.echo(result.to_json() if as_json else f"{result}{written}")
+        click.echo(result.to_json() if as_json else f"{in_words(result)}{written}")
 
 
-@main.command()
-@click.argument("folder", type=click.Path(file_okay=False))
-@click.option("--variable", "variables", multiple=True, help="A variable to show (default: all); several times.")
-@click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
-@moved_flags
-@click.option("--figures", type=Name(), metavar="DIR", help="Where to write the figures (default: FOLDER/figures).")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-@click.option("--quiet", is_flag=True)
-def inspect(
-    folder: str,
-    variables: tuple[str, ...],
-    extra: tuple[str, ...],
-    figures: str | None,
-    as_json: bool,
-    quiet: bool,
-    **moved: str | None,
-) -> None:
-    """Show where the data of a finished search depart from the reference."""
-    with plain_errors(quiet=quiet):
-        with shown(not quiet) as told:
-            import lanner
-            from lanner.cli.jobs import describe, reopen
-            from lanner.report.plots.figures import write_figures
-
-            begin(told, "reading the samples")
-            result = lanner.load_result(folder)
-            _, files = reopen(Path(folder), result, extra=extra, **moved)
-            begin(told, "looking for departures")
-            found = describe(result, files, variables=variables or None)
-            begin(told, "drawing the figures")
-            written = write_figures(result, found, Path(figures or Path(folder) / "figures"))
-        click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
-        click.echo(f"figures: {', '.join(map(str, written))}", err=as_json)
+main.add_command(inspect)
+main.add_command(report)
 
 
-@main.command()
-@click.argument("folder", type=click.Path(file_okay=False))
-@click.option("--output", type=Name(), metavar="FILE", help="Where to write (default: FOLDER/report.html).")
-@click.option("--title", help="Title of the report.")
-@click.option("--extra", multiple=True, metavar="[NAME=]EXPR", help="A further variable from the files.")
-@moved_flags
-@click.option("--quiet", is_flag=True)
-def report(
-    folder: str, output: str | None, title: str | None, extra: tuple[str, ...], quiet: bool, **moved: str | None
-) -> None:
-    """Write the report of a finished search again."""
-    with plain_errors(quiet=quiet):
-        with shown(not quiet) as told:
-            import lanner
-            from lanner.cli.jobs import reopen, report_again
-
-            begin(told, "reading the samples")
-            result = lanner.load_result(folder)
-            _, files = reopen(Path(folder), result, extra=extra, **moved)
-            begin(told, "writing the report")
-            path = report_again(result, files, Path(folder), output=output, title=title)
-        click.echo(f"report: {path}")
-
-
-@main.command()
+@main.command(cls=Grouped)
 @click.option(
     "--suite",
     type=click.Choice(["one-dimensional", "dimuon"]),
@@ -316,9 +271,11 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
             if expected is None:
                 raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
             assert config.signal_events is not None
+            signal = read_like(config, config.signal, reference.sample.names, "signal")
+            tell_samples(config, quiet=quiet, reference=reference, signal=signal)
             found = lanner.power(
                 reference.sample,
-                read_like(config, config.signal, reference.sample.names, "signal").sample,
+                signal.sample,
                 expected=expected,
                 signal_events=config.signal_events,
                 alone=config.signal_alone,
@@ -341,3 +298,4 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
 main.add_command(exposure)
 main.add_command(compare)
 main.add_command(reproduce)
+main.add_command(doctor)

@@ -10,13 +10,15 @@ from typing import Any
 import click
 
 from lanner._util.progress import begin, shown
+from lanner.cli.groups import Grouped
 from lanner.cli.options import NETWORK, SAMPLES, common_flags, configured, flags, numbers_given, suite_seed
+from lanner.cli.telling import tell_samples
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import refuse_uncertainties
 from lanner.settings import RunSettings
 
 
-@click.command()
+@click.command(cls=Grouped)
 @click.option(
     "--suite",
     type=click.Choice(["one-dimensional", "dimuon", "susy", "higgs"]),
@@ -71,7 +73,7 @@ def compare(
         if suite is not None and any(x is not None for x in of_a_run):
             raise click.UsageError("a suite has its own reference and signals: leave --reference and the like out")
         with shown(not quiet) as told:
-            found = _suite(suite, signals, share, config, told) if suite else _files(config, told)
+            found = _suite(suite, signals, share, config, told) if suite else _files(config, told, quiet)
         click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
         if config.output and not as_json:
             click.echo(f"table and figure: {Path(config.output) / 'compare.md'}, {Path(config.output) / 'compare.png'}")
@@ -86,17 +88,19 @@ def _suite(suite: str, signals: str | None, share: float, config: RunSettings, p
     return compare_suite(suite, signals=chosen, share=share, progress=progress, **_settings(config, *PUBLISHED[suite]))
 
 
-def _files(config: RunSettings, progress: Any) -> Any:
+def _files(config: RunSettings, progress: Any, quiet: bool) -> Any:
     import lanner
     from lanner.cli.jobs import expected_of, read_like, read_reference
 
     begin(progress, "reading the samples")
     reference = read_reference(config)
-    samples: dict[str, Any] = {
-        name: read_like(config, given, reference.sample.names, name).sample
+    others = {
+        name: read_like(config, given, reference.sample.names, name)
         for name, given in (("signal", config.signal), ("data", config.data))
         if given is not None
     }
+    tell_samples(config, quiet=quiet, reference=reference, **others)
+    samples: dict[str, Any] = {name: events.sample for name, events in others.items()}
     return lanner.compare(
         reference.sample,
         expected=expected_of(config),

@@ -73,10 +73,11 @@ def executor_chosen(settings: RunSettings) -> Executor:
     given = {name: getattr(settings, name) for name in _DASK if getattr(settings, name) is not None}
     if list(given) == ["threads"] and settings.executor is None:
         raise InputError(
-            "threads: of Dask's workers; give workers or a scheduler too (OMP_NUM_THREADS is for local runs)"
+            "--threads is of Dask's workers: give --workers or --scheduler too (OMP_NUM_THREADS is for local runs)"
         )
     if settings.executor == "local" and given:
-        raise InputError(f"{', '.join(given)}: for Dask, but executor='local'; leave out one or the other")
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise InputError(f"{names}: for Dask, but executor='local'; leave out one or the other")
     return Dask(**given) if settings.executor == "dask" or given else Local()
 
 

@@ -10,12 +10,14 @@ import click
 
 from lanner._util.progress import begin, shown
 from lanner.cli.dry_running import tell_dry_run
+from lanner.cli.groups import Grouped
 from lanner.cli.options import FIT, SAMPLES, WORKERS, common_flags, configured, dry_run_flag, flags
+from lanner.cli.telling import tell_samples
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import uncertainty_flags
 
 
-@click.command()
+@click.command(cls=Grouped, needed=("reference", "expected"))
 @flags("reference", "expected")
 @uncertainty_flags
 @flags(
@@ -47,6 +49,7 @@ def exposure(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool,
             expected = expected_of(config)
             if expected is None:
                 raise lanner.errors.InputError("the exposure depends on a number of events: give --expected N")
+            tell_samples(config, quiet=quiet, reference=reference)
             found = lanner.exposure(
                 reference.sample,
                 expected=expected,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner.cli.config import load_config, write_config
+from lanner.cli.telling import shared_files
 from lanner.cli.uncertain import uncertainties_of, varied_columns
 from lanner.errors import InputError, StoreWarning, UncertaintyWarning
 from lanner.events.io import Events, read_sample
@@ -73,14 +74,14 @@ def opened_reference(config: RunSettings, executor: Executor, progress: Progress
         words = f"{source.description}: {len(sample)} events"
         if len(sample) > PLANNING_EVENTS:
             words += f"; plots show {PLANNING_EVENTS} of them, taken at random"
-        yield Events(sample, {}, words, 0)
+        yield Events(sample, {}, words, 0, left_out=source.left_out)
 
 
 def _refuse_beside_spread(config: RunSettings) -> None:
     for name, value in (("weight", config.weight), ("extra", config.extra), ("uncertainties", config.uncertainties)):
         if value:
             raise InputError(
-                f"{name}: a reference that is left in its files has features alone; leave out {name}, or spread"
+                f"--{name}: a reference that is left in its files has features alone; leave out --{name}, or --spread"
             )
 
 
@@ -145,7 +146,10 @@ def finish(
         for label, events in (("reference", files.reference), ("data", files.data))
         if events.dropped
     )
-    result = replace(result, inputs=inputs, warnings=(*result.warnings, *dropped))
+    shared = shared_files(config)
+    said = (*([shared] if shared else []), *result.warnings, *dropped)
+    left_out = tuple(files.reference.left_out.items())
+    result = replace(result, inputs=inputs, warnings=said, left_out=left_out)
     with written_together(folder, KIND) as written:
         written.remove(REPORT, others=True)
         write_result(result, written)

@@ -36,7 +36,9 @@ class _SettingType(click.ParamType):  # type: ignore[type-arg]
         try:
             checked(self._setting, value)
         except InputError as error:
-            self.fail(in_flags(str(error)), param, ctx)
+            # click names the flag already.
+            said = in_flags(str(error)).removeprefix(f"{flag_of(self._setting)} ")
+            self.fail(said.replace(", None", ", 'none'"), param, ctx)
         return value
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from lanner._util.out_of_memory import plain_memory_errors
+from lanner._util.values import Flag
 from lanner.errors import LannerError, LannerWarning
 from lanner.settings import DECLARED
 
@@ -25,11 +26,15 @@ def in_flags(text: str) -> str:
 
     >>> in_flags("reference_size=0: give 2, or null='permutation', or expected=None")
     '--reference-size 0: give 2, or --null permutation, or --expected observed'
+    >>> in_flags("give drop_nan=True, or features=[...]")
+    'give --drop-nan, or --features A,B,...'
     """
 
     def flag(found: re.Match[str]) -> str:
         name, value = found[1], found[2]
-        value = {"None": "observed" if name == "expected" else "none"}.get(value, value)
+        if isinstance(DECLARED[name].kind, Flag) and value == "True":
+            return f"--{name.replace('_', '-')}"
+        value = {"None": "observed" if name == "expected" else "none", "[...]": "A,B,..."}.get(value, value)
         value = value if " " in value else value.strip("'\"")
         return f"--{name.replace('_', '-')} {value}".rstrip()
 

@@ -23,7 +23,7 @@ from lanner.errors import InputError
 from lanner.events import Sample
 from lanner.model.fit import MIN_DATA, check_expected
 from lanner.run.evaluate import Combiner
-from lanner.run.prepare import check_constant, check_count, check_strengths, checked_sample
+from lanner.run.prepare import check_constant, check_count, check_strengths, checked_sample, chosen_features
 from lanner.run.sizes import check_sizes
 from lanner.run.toy_maker import ToyRun
 from lanner.settings import FitSettings, checked, spelled_out
@@ -132,6 +132,7 @@ def compare(
         raise InputError("give either a signal to inject or data to test")
     with shown(progress) as told:
         begin(told, "planning")
+        reference, _ = chosen_features(reference, "reference")
         if data is not None:
             result = _compare_data(
                 reference, data, expected=expected, tests=tests, toys=toys, settings=settings, output=folder,
@@ -143,7 +144,7 @@ def compare(
             means = checked("signal_events", [] if signal_events is None else signal_events)
             if not means or not min(means) > 0:
                 raise InputError(f"signal_events={signal_events!r}: give the mean numbers of signal events to inject")
-            sample = checked_sample(signal, "signal", 1)
+            sample = checked_sample(signal, "signal", 1, like=reference)
             result = compare_signals(
                 reference,
                 [Signal("signal", sample, mean, alone) for mean in means],
@@ -255,7 +256,7 @@ def _compare_data(
     memory: float | str | None,
     progress: Progress | None,
 ) -> Comparison:
-    data = checked_sample(data, "data", MIN_DATA)
+    data = checked_sample(data, "data", MIN_DATA, like=reference)
     number = None if expected is None else check_expected(expected)
     pool = unweighted(ToyPool.prepare(reference, data, expected=number, settings=settings, memory=memory))
     check_sizes(pool.plan, pool.reference, data)

@@ -53,7 +53,9 @@ class ToyPool:
         """
         reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
         if other is not None:
-            other = match_columns(reference, checked_sample(other, label, 1), labels=("reference", label))
+            other = match_columns(
+                reference, checked_sample(other, label, 1, like=reference), labels=("reference", label)
+            )
         budget = memory_budget(memory)
         plan, *_ = plan_search(
             reference,

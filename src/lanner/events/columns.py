@@ -9,12 +9,13 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from numbers import Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lanner._util.text import count, joined, listed, with_nearest
+from lanner._util.text import count, joined, listed, shown, with_nearest
 from lanner.errors import InputError
 from lanner.typing import Array
 
@@ -29,7 +30,25 @@ def as_source(source: Any, label: str) -> Any:
         return source
     if isinstance(source, Mapping) or hasattr(source, "column_names") or hasattr(source, "columns"):
         return source
+    check_holds_events(source, label)
     return as_array(source, label)
+
+
+def check_holds_events(source: Any, label: str) -> None:
+    """Refuse what is often given in the place of events: the name of a file, a histogram, an `Events`."""
+    one = source[0] if isinstance(source, list | tuple) and len(source) else source
+    if isinstance(one, str | PathLike):
+        what = f"the file {str(one)!r}" if one is source else f"a list of files, the first of them {str(one)!r}"
+        raise InputError(
+            f"{label} is {what}, not a table of events: read it first, with lanner.read_sample({shown(source)}).sample"
+        )
+    if hasattr(source, "kind") and callable(getattr(source, "values", None)):  # as UHI says of histograms
+        raise InputError(
+            f"{label} is a histogram ({type(source).__name__}), and its bins are no events: give those that it was "
+            f"filled with, one a row, with their features as they are"
+        )
+    if hasattr(source, "sample") and hasattr(source.sample, "features"):
+        raise InputError(f"{label} is what read_sample returned: give its sample, such as events.sample")
 
 
 def column_keys(table: Any, label: str) -> dict[str, Any] | None:

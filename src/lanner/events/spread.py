@@ -9,10 +9,11 @@ places finds what it would find in memory.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any, Protocol, TypeVar
@@ -22,14 +23,15 @@ from numpy.typing import NDArray
 
 from lanner._util.machine import worker_threads
 from lanner._util.merging import MergeTree
-from lanner.errors import InputError
+from lanner.errors import ColumnWarning, InputError
 from lanner.events.columns import as_names
 from lanner.events.effective_size import EffectiveSize, chosen_by_digest, part_by_digest, size_by_part
 from lanner.events.expressions import Expression
 from lanner.events.io.parquet import rows_of_groups
 from lanner.events.io.paths import File, describe, files_of
 from lanner.events.io.read import read_sample
-from lanner.events.io.request import make_request, with_names
+from lanner.events.io.request import make_request, told_left_out, with_names
+from lanner.events.io.roles import no_features
 from lanner.events.io.table import reading
 from lanner.events.sample import Sample
 from lanner.typing import Array, Progress
@@ -70,6 +72,8 @@ class Spread:
         Whether rows with missing values are dropped.
     description : str
         Where the events come from, in words.
+    left_out : dict of str to str
+        Columns that are no features although nobody named the features, each with the reason.
 
     See Also
     --------
@@ -90,6 +94,7 @@ class Spread:
     where: str | None
     drop_nan: bool
     description: str
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def read(self, part: int) -> Array:
         """The features of the events of a part, (events, features); of none an empty array.
@@ -149,7 +154,7 @@ def spread(
     source : str, path, or list of them
         Files or patterns, as for `read_sample`.
     features : str or iterable of str or None, default None
-        Columns to test, or ``name=formula``. None takes all columns of numbers of the first file.
+        Columns to test, or ``name=formula``. None takes those of `read_sample`.
     where : str or Expression or None, default None
         Selection, as for `read_sample`.
     drop_nan : bool, default False
@@ -184,10 +189,14 @@ def spread(
     with files[0].open() as table:
         what = f"reference {table.what}"
         table = with_names(table, chosen, what)
-        request = make_request(table, features=chosen, weight=None, where=text, extra=(), what=what)
+        unfit = {} if chosen is not None else no_features(file.open() for file in files)
+        request = make_request(table, features=chosen, weight=None, where=text, what=what, no_features=unfit)
+    if request.left_out:
+        warnings.warn(told_left_out(request, what), ColumnWarning, stacklevel=2)
     names = tuple(feature.name for feature in request.features)
     parts = tuple(part for file in files for part in _parts(file))
-    return Spread(names, chosen or names, parts, text, drop_nan, f"{describe(source)} (left in its files)")
+    words = f"{describe(source)} (left in its files)"
+    return Spread(names, chosen or names, parts, text, drop_nan, words, dict(request.left_out))
 
 
 def _parts(file: File) -> list[File]:
@@ -304,9 +313,8 @@ def read_by(source: Spread, mapper: RowMapper, progress: Progress | None = None)
         raise InputError(f"the reference {source.description} has no events left: loosen the selection")
     sample = SpreadSample(table, source.names)  # type: ignore[arg-type]
     share = part_by_digest(len(table))
-    some = mapper.each(
-        source, [partial(chosen_by_digest, share=share)] * len(source.parts), lambda done: told((1 + done) / 2)
-    )
+    works = [partial(chosen_by_digest, share=share)] * len(source.parts)
+    some = mapper.each(source, works, lambda done: told((1 + done) / 2))
     object.__setattr__(sample, "size", size_by_part(np.vstack(some), len(table)))
     return sample
 

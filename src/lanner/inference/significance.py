@@ -70,14 +70,19 @@ class EmpiricalP:
 
     @property
     def z_score(self) -> float:
-        """Z of the p-value."""
-        return float(stats.norm.isf(self.p_value))
+        """Z of the p-value; an upper bound, and no minus infinity, where every toy reaches t."""
+        return float(stats.norm.isf(min(self.p_value, self.toys / (self.toys + 1))))
 
     @property
     def z_interval(self) -> tuple[float, float | None]:
         """Z at the ends of the interval, lower first; None where no toy reaches t and nothing bounds Z from above."""
         low, high = self.interval
         return float(stats.norm.isf(high)), None if low == 0.0 else float(stats.norm.isf(low))
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every toy reaches t: the data agree better with the reference than toys of it do."""
+        return 0 < self.toys == self.exceedances
 
     @property
     def is_bound(self) -> bool:

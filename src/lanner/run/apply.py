@@ -17,7 +17,7 @@ from lanner.model.backend import arrays_on
 from lanner.run.calibration import Calibration, load_calibration
 from lanner.run.evaluate import Evaluation
 from lanner.run.kept_widths import read_widths
-from lanner.run.prepare import check_constant, check_count, checked_data, least_data
+from lanner.run.prepare import check_apart, check_constant, check_count, checked_data, least_data
 from lanner.run.result import SearchResult
 from lanner.run.sizes import check_sizes
 from lanner.run.varied_calibration import judge_uncertain
@@ -79,7 +79,10 @@ def apply(
                 f"expected={expected:g}, but the calibration was made for {plan.expected:g}; calibrate again"
             )
         number = None if plan.fixed is not None else plan.expected
-        data = match_columns(calibration.reference, checked_data(data, least_data(plan.statistic, number), number))
+        least = least_data(plan.statistic, number)
+        data = checked_data(data, least, number, like=calibration.reference)
+        data = match_columns(calibration.reference, data)
+        check_apart(calibration.reference, data)
         check_constant(calibration.reference, data)
         check_sizes(plan, calibration.reference, data)
         if calibration.uncertain is None:

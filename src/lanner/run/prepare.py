@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from lanner._util.machine import megabytes, memory_budget
-from lanner.errors import ConstantWarning, CountWarning, InputError, MemoryBudgetError
+from lanner.errors import ColumnWarning, ConstantWarning, CountWarning, InputError, MemoryBudgetError, SameEventsWarning
 from lanner.events import Sample, match_columns
+from lanner.events.io.request import in_words
+from lanner.events.io.roles import sample_like, sample_of_table
 from lanner.events.sample import check_varies
 from lanner.events.spread import Spread
 from lanner.events.units import constant_columns
@@ -41,6 +43,7 @@ class Job:
 
     recipe: Recipe
     memory: int
+    left_out: Mapping[str, str] = field(default_factory=dict)  # columns of the reference that are no features
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -83,6 +86,7 @@ def prepare(
     Where the reference is `uncertain` the number of data events need not be near that expected.
     """
     arrays_on(device)
+    reference, left_out = chosen_features(reference, "reference")
     reference = checked_sample(reference, "reference", MIN_REFERENCE, settings.scaling)
     number, error = expected_of(expected, reference)
     if error and number and uncertain:
@@ -92,9 +96,11 @@ def prepare(
         )
     if data is not None:
         least = least_data(settings.chosen_statistic, number)
-        data = match_columns(reference, checked_data(data, least, number))
+        data = match_columns(reference, checked_data(data, least, number, like=reference))
+        check_apart(reference, data)
     if signal is not None:
-        signal = match_columns(reference, checked_sample(signal, "signal", 1), labels=("reference", "signal"))
+        signal = checked_sample(signal, "signal", 1, like=reference)
+        signal = match_columns(reference, signal, labels=("reference", "signal"))
     if data is None and settings.null not in (None, "reference"):
         raise InputError(f"null={settings.null!r} needs the data; without them toys come from the reference")
     budget = memory_budget(memory)
@@ -112,7 +118,8 @@ def prepare(
         check_constant(reference, data)
         if not uncertain:
             check_count(plans[0], len(data))
-    return Job(Recipe(plans, reference, data if signal is None else signal, generator, device), budget)
+    recipe = Recipe(plans, reference, data if signal is None else signal, generator, device)
+    return Job(recipe, budget, left_out)
 
 
 def plan_search(
@@ -161,11 +168,29 @@ def expected_of(expected: float | str | None, reference: Sample) -> tuple[float 
     return check_expected(reference.total_weight), float(np.sqrt(np.square(reference.weights).sum()))
 
 
-def checked_sample(source: Any, label: str, least: int, scaling: str | None = "standard") -> Sample:
-    """A sample that a search can use, or an error that says why not."""
+def chosen_features(source: Any, label: str) -> tuple[Sample, dict[str, str]]:
+    """The columns of a table that are features; those that are not are warned of, and returned with the reasons."""
     if isinstance(source, Spread):
         raise InputError(f"the {label} is left in its files, which only a search can use: read it with read_sample")
-    sample = Sample.of(source, label=label)
+    sample, left_out = sample_of_table(source, label)
+    if left_out:
+        warnings.warn(
+            f"left out of the features of the {label}: {in_words(left_out)}. To test them, or to give event weights, "
+            "name what is meant: lanner.Sample.of(table, names=[...], weights=...)",
+            ColumnWarning,
+            stacklevel=5,
+        )
+    return sample, left_out
+
+
+def checked_sample(
+    source: Any, label: str, least: int, scaling: str | None = "standard", *, like: Sample | None = None
+) -> Sample:
+    """A sample that a search can use, or an error that says why not. `like` has the features, if they are known."""
+    if like is None:
+        sample, _ = chosen_features(source, label)
+    else:
+        sample = sample_like(like.names, source, label)
     if label == "reference":
         check_varies(sample, label, everywhere=scaling != "robust")
     elif sample.weights is not None:
@@ -182,7 +207,7 @@ def least_data(statistic: str, expected: float | None) -> int:
     return 1 if statistic == "score" and expected is not None else MIN_DATA
 
 
-def checked_data(source: Any, least: int, expected: float | None) -> Sample:
+def checked_data(source: Any, least: int, expected: float | None, *, like: Sample | None = None) -> Sample:
     """Data that a search can use; of none at all the number says everything."""
     rows = next(iter(source.values()), ()) if isinstance(source, Mapping) else source
     if expected is not None and hasattr(rows, "__len__") and len(rows) == 0:
@@ -190,7 +215,7 @@ def checked_data(source: Any, least: int, expected: float | None) -> Sample:
             f"the data have no events where {expected:g} are expected: of Poisson({expected:g}) the chance of that is "
             f"{math.exp(-expected):.2g}, and there is nothing else to test"
         )
-    return checked_sample(source, "data", least)
+    return checked_sample(source, "data", least, like=like)
 
 
 def check_strengths(signal_events: Sequence[float], available: int) -> None:
@@ -200,6 +225,18 @@ def check_strengths(signal_events: Sequence[float], available: int) -> None:
         raise InputError(
             f"signal_events={[float(s) for s in signal_events]!r}: give strengths well below the {available} events of "
             "the signal"
+        )
+
+
+def check_apart(reference: Sample, data: Sample) -> None:
+    """Warn where reference and data are the same events."""
+    ours, theirs = reference.features, data.features
+    if len(reference) == len(data) and isinstance(ours, np.ndarray) and np.array_equal(ours, theirs):
+        warnings.warn(
+            f"reference and data are the same {len(data)} events, so that no test can tell them apart: give the data "
+            "that were measured, or split the sample at random into two",
+            SameEventsWarning,
+            stacklevel=5,
         )
 
 

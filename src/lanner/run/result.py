@@ -21,6 +21,8 @@ from lanner.typing import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_WELL_COUNTED = 12  # toys as extreme as the data by which p is known to 30 %, where "auto" stops making more
+
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
@@ -69,6 +71,8 @@ class SearchResult:
         Whether their variations close, what the same test says without them, and the reference as they were fitted.
     numbers : tuple of (str, int)
         Versions of the statistic and of the toys' scheme, of which only the same may be compared.
+    left_out : tuple of (str, str)
+        Columns of the reference that were no features because nobody named these, each with the reason.
 
     Examples
     --------
@@ -103,6 +107,7 @@ class SearchResult:
     nuisances: tuple[Nuisance, ...] = ()
     systematics: Systematics = field(default_factory=Systematics)
     numbers: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:
@@ -141,9 +146,13 @@ class SearchResult:
 
     @property
     def tail(self) -> Extrapolation | None:
-        """The tail fitted to the highest toys of a combination; None for a single scale or with too few toys."""
+        """The tail fitted to the highest toys of a combination, where toys alone leave p uncertain.
+
+        None for a single scale, with too few toys, and where so many are as extreme as the data that counting them is
+        better than any law.
+        """
         tail, t = self.null.tail, self.statistic
-        if tail is None:
+        if tail is None or t <= tail.threshold or self.empirical.exceedances >= _WELL_COUNTED:
             return None
         log_p = tail.log_p(t)
         return Extrapolation(math.exp(log_p), z_of_log_p(log_p), tail.z_error(t), is_bound=t > tail.limit)
@@ -154,7 +163,7 @@ class SearchResult:
         if self.analytic is not None and self.null.analytic_confirmed:
             return "analytic null", self.analytic
         tail = self.null.trusted_tail
-        if tail is not None and self.tail is not None and self.statistic > tail.threshold:
+        if tail is not None and self.tail is not None:
             return "tail fitted to the toys", self.tail
         return None
 

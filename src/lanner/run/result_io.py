@@ -236,7 +236,7 @@ def result_to_dict(result: SearchResult) -> Plain:
         | {"confirmed": null.analytic_confirmed, "mean": null.analytic.mean, "spread": null.analytic.std},
         "tail": None
         if tail is None
-        else asdict(result.tail) | asdict(tail) | {"trusted": tail.describes, "limit": tail.limit},  # type: ignore[arg-type]
+        else _extrapolated(result.tail) | asdict(tail) | {"trusted": tail.describes, "limit": tail.limit},
         "combined": None if result.combined is None else asdict(result.combined),
         "null": {
             "kind": null.kind,
@@ -269,10 +269,15 @@ def result_to_dict(result: SearchResult) -> Plain:
         "numbers": dict(result.numbers),
         "seconds": result.seconds,
         "looks": result.looks,
+        "left_out": dict(result.left_out),
         "nuisances": [asdict(nuisance) for nuisance in result.nuisances],
         **result.systematics.to_dict(),
     }
     return {name: _finite(value) for name, value in plain.items()}
+
+
+def _extrapolated(law: Extrapolation | None) -> Plain:
+    return asdict(law) if law is not None else dict.fromkeys((f.name for f in fields(Extrapolation)), None)
 
 
 def _law(law: Extrapolation | None) -> Any:
@@ -334,6 +339,7 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         looks=tuple(plain.get("looks", ())),  # not in files of earlier versions
         nuisances=tuple(Nuisance(**one) for one in plain.get("nuisances", ())),
         numbers=tuple(plain.get("numbers", {}).items()),
+        left_out=tuple(plain.get("left_out", {}).items()),
     )
 
 

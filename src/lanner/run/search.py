@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -125,7 +125,9 @@ def search(
     with ExitStack() as opened, shown(progress) as told, collected_warnings() as said:
         fit = FitSettings(**settings)
         doing = executor_of(executor)
+        left_out: Mapping[str, str] = {}
         if isinstance(reference, Spread):
+            left_out = reference.left_out
             reference = read_by(reference, opened.enter_context(doing.rows()), told)
         if isinstance(reference, SpreadSample):
             doing = Local()  # of sums over many events toys cost little
@@ -171,6 +173,7 @@ def search(
     return replace(
         result,
         warnings=tuple(said),
+        left_out=tuple((left_out or job.left_out).items()),
         seconds=time.perf_counter() - start,
         looks=looks,
     )

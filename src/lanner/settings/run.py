@@ -26,7 +26,10 @@ class RunSettings(FitSettings):
     signal: tuple[str, ...] | None = setting(None, Names(path=True), "Signal sample to inject.")
     output: str | None = setting(None, Text("DIR"), "Folder for all that is written.")
     features: tuple[str, ...] | None = setting(
-        None, Names(some=True), "Columns or formulas to test.", "all numeric columns of the reference"
+        None,
+        Names(some=True),
+        "Columns or formulas to test.",
+        "all columns of numbers but identifiers, weights and labels",
     )
     weight: str | None = setting(None, Text("COLUMN"), "Column of event weights in the reference.")
     where: str | None = setting(None, Text("EXPR"), 'Selection for all samples, such as "mll > 100 and pt1 > 20".')

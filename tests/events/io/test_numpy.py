@@ -81,8 +81,7 @@ def test_npz_arrays(tmp_path):
     assert len(read_sample(f"{tmp_path}/a.npz:u").sample) == 4
     refused(f"{tmp_path}/a.npz:v", "no column 'v'")
     np.savez(tmp_path / "b.npz", a=np.ones(3), b=np.ones(4), image=np.ones((3, 3)))
-    with pytest.warns(ColumnWarning, match=r"'image' has shape \(3, 3\), such as array\(\[1., 1., 1.\]\)"):
-        refused(tmp_path / "b.npz", "differ in length")
+    refused(tmp_path / "b.npz", "differ in length")
     refused(tmp_path / "b.npz", "column 'image'", "has shape (3, 3)", features=["image"])
     assert columns_of(tmp_path / "b.npz") == ["a", "b", "image"]
 

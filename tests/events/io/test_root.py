@@ -172,8 +172,8 @@ def test_a_file_larger_than_the_budget_is_read_in_chunks_that_fit(make, tmp_path
 def test_the_order_of_rows_does_not_depend_on_the_chunks(tmp_path):
     columns = {"a": np.arange(5000.0), "b": np.arange(5000.0) % 7}
     source = tree_of(tmp_path / "a.root", columns)
-    whole = read_sample(source, where="b > 3", extra=["b", "s=a+b"])
-    pieces = read_sample(source, where="b > 3", extra=["b", "s=a+b"], memory=150_000)
+    whole = read_sample(source, features=["a", "b"], where="b > 3", extra=["b", "s=a+b"])
+    pieces = read_sample(source, features=["a", "b"], where="b > 3", extra=["b", "s=a+b"], memory=150_000)
     assert whole.sample.features.tobytes() == pieces.sample.features.tobytes()
     assert {name: column.tolist() for name, column in whole.extra.items()} == {
         name: column.tolist() for name, column in pieces.extra.items()

@@ -17,13 +17,13 @@ def test_events_that_are_many_are_kept_on_disk(name, tmp_path, monkeypatch):
         pytest.skip("archives come out of their file whole")
     columns = {"a": np.arange(20_000.0), "b": -np.arange(20_000.0)}
     source = written(tmp_path, name, columns)
-    spooled = read_sample(source, where="a >= 10", memory=400_000).sample
+    spooled = read_sample(source, features=["a", "b"], where="a >= 10", memory=400_000).sample
     assert on_disk(spooled.features)
     np.testing.assert_array_equal(spooled.features, np.column_stack(list(columns.values()))[10:])
     assert not list(tmp_path.glob("lanner-*"))
     monkeypatch.setattr("lanner.events.io.spool.np.ascontiguousarray", _full_disk)
     with pytest.raises(FileError, match=r"no room.*No space left.*TMPDIR"):
-        read_sample(source, memory=400_000)
+        read_sample(source, features=["a", "b"], memory=400_000)
 
 
 def on_disk(array):

@@ -49,3 +49,10 @@ def test_without_a_chi2_it_is_said_what_to_change() -> None:
     chi2 = estimates(replace(result, null=replace(result.null, statistics=toys, chi2=None)))[2]
     assert chi2.line == "no χ² fits: 1 toy with t ≤ 0, 0 not finite"
     assert "A penalty above 1 × 10⁻⁵" in chi2.sentences
+
+
+def test_data_that_agree_better_than_all_toys_have_bounds_that_can_be_read() -> None:
+    first = estimates(replace(kept("combined"), statistic=-1e3))[0]
+    assert (first.p, first.z[0]) == ("1.0", "≤")
+    assert first.details.endswith("and below.")
+    assert "∞" not in first.line + first.details

@@ -239,7 +239,7 @@ def classifier_test(
         raise InputError(f"null={null!r} is not known; choose one of {', '.join(map(repr, NULLS))}")
     generator = np.random.default_rng(rng)
     first = checked_sample(reference, "reference", _LEAST)
-    second = match_columns(first, checked_sample(data, "data", _LEAST))
+    second = match_columns(first, checked_sample(data, "data", _LEAST, like=first))
     scores = held_out(first.features, second.features, classifier=classifier, share=share, rng=generator)
     observed = STATISTICS[statistic](scores.data, scores.reference)
     if null == "asymptotic":

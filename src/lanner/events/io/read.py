@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import memory_budget
-from lanner._util.text import count, joined, listed
+from lanner._util.text import count, listed
 from lanner.errors import ColumnWarning, InputError
 from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
 from lanner.events.io.builder import SampleBuilder
 from lanner.events.io.memory import WEIGHTS, table_of
 from lanner.events.io.paths import File, describe, files_of, names_files
-from lanner.events.io.request import Request, check_same, make_request, with_names
+from lanner.events.io.request import check_same, in_words, make_request, told_left_out, with_names
+from lanner.events.io.roles import no_features
 from lanner.events.io.table import SHARE, Table
 from lanner.events.sample import Sample
 from lanner.settings import spelled_out
@@ -47,6 +48,10 @@ class Events:
         all rows were kept.
     varied : dict of str to ndarray
         What was asked for as `varied`, by name, in the order of the sample's rows.
+    left_out : dict of str to str
+        The columns that are no features although nobody named the features, each with the reason.
+    read : int, default 0
+        Number of rows that were read, before the selection.
 
     See Also
     --------
@@ -70,6 +75,8 @@ class Events:
     dropped: int
     rows: NDArray[np.intp] | None = None
     varied: dict[str, Array] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    read: int = 0
 
 
 @spelled_out
@@ -98,8 +105,9 @@ def read_sample(
         group or dataset follows after a colon.
     features : str or iterable of str or None, default None
         Columns to fit, in this order; ``name=formula`` makes one of others, as in ``ht=pt1 + pt2``. None takes
-        all columns of numbers but the weight and those that `varied` needs. For a table without names these become
-        its names.
+        all columns of numbers but the weight, those that `varied` needs, and those that look like identifiers (run,
+        event and row numbers), event weights or labels; what is left out is warned of. For a table without names
+        these become its names.
     weight : str or array_like or None, default None
         The column, or ``name=formula``, of the event weights; for events in memory also one number per event.
         None means no weights, or those that a `Sample` has.
@@ -156,10 +164,15 @@ def read_sample(
     plain = isinstance(source, Sample) or (isinstance(source, np.ndarray) and source.dtype.names is None)
     if plain and chosen is None and not by_name and where is None and not (further or uncertain or drop_nan):
         sample = Sample.of(source, weights=weight, label=label)  # nothing to choose, so nothing to copy
-        return Events(sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0)
+        return Events(
+            sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0, read=len(sample)
+        )
     if weight is None and isinstance(source, Sample):
         weight = source.weights
     beside = None if by_name else weight  # weights that are no column of the table
+    unfit: dict[str, str] = {}
+    if chosen is None and not isinstance(source, Sample):  # whoever made a sample has chosen its features
+        unfit = no_features(_tables(source, beside, label), size=budget // SHARE)
     builder: SampleBuilder | None = None
     for opened in _tables(source, beside, label):
         with opened as table:
@@ -168,7 +181,14 @@ def read_sample(
             if builder is None:
                 column = weight if beside is None else WEIGHTS
                 request = make_request(
-                    table, features=chosen, weight=column, where=where, extra=further, varied=uncertain, what=what
+                    table,
+                    features=chosen,
+                    weight=column,
+                    where=where,
+                    extra=further,
+                    varied=uncertain,
+                    what=what,
+                    no_features=unfit,
                 )
                 builder = SampleBuilder(request, drop_nan, budget, f"{label} {describe(source)}" if in_files else what)
                 if chosen is None and request.in_formulas:
@@ -179,12 +199,7 @@ def read_sample(
                         stacklevel=3,
                     )
                 if request.left_out:
-                    warnings.warn(
-                        f"{what}: left out of the features, because they are no numbers: {_left_out(request)}. Name "
-                        f"the columns you mean with features=[...], or write these as plain numbers",
-                        ColumnWarning,
-                        stacklevel=3,  # whoever called, past `spelled_out`
-                    )
+                    warnings.warn(told_left_out(request, what), ColumnWarning, stacklevel=3)  # past `spelled_out`
             else:
                 check_same(table, builder.request, what)
             for chunk in table.chunks(builder.request.needed, budget // SHARE):
@@ -192,7 +207,8 @@ def read_sample(
     assert builder is not None  # a source names at least one file, or it was refused
     sample, columns, beside = builder.finish()
     description = _description(source, builder)
-    return Events(sample, beside, description, builder.dropped, builder.kept_rows(), columns)
+    left_out = dict(builder.request.left_out)
+    return Events(sample, beside, description, builder.dropped, builder.kept_rows(), columns, left_out, builder.rows)
 
 
 def columns_of(source: Any) -> list[str]:
@@ -243,9 +259,5 @@ def _description(source: Any, builder: SampleBuilder) -> str:
     if builder.dropped:
         text += f", {builder.dropped} dropped for NaN"
     if request.left_out:
-        text += f", left out of the features: {_left_out(request)}"
+        text += f", left out of the features: {in_words(request.left_out)}"
     return text
-
-
-def _left_out(request: Request) -> str:
-    return joined([f"{name!r} {why}" for name, why in request.left_out.items()])

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.text import LISTED, listed, with_nearest
+from lanner._util.text import LISTED, joined, listed, with_nearest
 from lanner.errors import InputError
 from lanner.events.columns import as_float, check_known
 from lanner.events.expressions import Expression
 from lanner.events.io.memory import WEIGHTS
 from lanner.events.io.table import Chunk, Table
+from lanner.events.roles import WEIGHTS as LOOKS_LIKE_WEIGHTS
 from lanner.events.sample import default_names
 from lanner.typing import Array
 
@@ -66,7 +67,7 @@ class Request:
     varied: tuple[Variable, ...]  # of which uncertainties are made
     where: Expression | None
     extra: tuple[Variable, ...]
-    left_out: Mapping[str, str]  # columns that are no numbers, and why, where all columns were asked for
+    left_out: Mapping[str, str]  # columns that are no features, and why, where all columns were asked for
     every: bool  # all columns were asked for, so further files have to have the same
     first: str  # the table for which it was made
 
@@ -108,11 +109,12 @@ def make_request(
     features: tuple[str, ...] | None,
     weight: str | None,
     where: str | Expression | None,
-    extra: tuple[str, ...],
     what: str,
+    extra: tuple[str, ...] = (),
     varied: tuple[str, ...] = (),
+    no_features: Mapping[str, str] | None = None,
 ) -> Request:
-    """Match what was asked for with the columns there are."""
+    """Match what was asked for with the columns there are; `no_features` are left out where nobody names features."""
     known = table.names
     weights: tuple[Variable, ...] = ()
     if weight == WEIGHTS:
@@ -129,9 +131,14 @@ def make_request(
             for i, (name, why) in enumerate(others.items())
         }
         used = {weight, *(name for item in uncertain for name in item.columns)}
-        chosen = tuple(Variable(name, name) for name in numbers if name not in used)
+        roles = {name: why for name, why in (no_features or {}).items() if name in numbers and name not in used}
+        left_out = roles | left_out
+        chosen = tuple(Variable(name, name) for name in numbers if name not in used and name not in roles)
         if not chosen:
-            raise InputError(f"{what} has no columns of numbers to be features, only {listed(table.names) or 'none'}")
+            why = f": {in_words(left_out)}; name those that are meant with features=[...]" if roles else ""
+            raise InputError(
+                f"{what} has no columns of numbers to be features, only {listed(table.names) or 'none'}{why}"
+            )
     else:
         chosen = tuple(Variable.of(text, known, what, "feature") for text in features)
         if weight in [feature.source for feature in chosen]:
@@ -152,10 +159,28 @@ def make_request(
     return request
 
 
+def told_left_out(request: Request, what: str) -> str:
+    """The warning of columns that are left out: each with its reason, what is tested, and what to do next."""
+    text = f"{what}: left out of the features: {in_words(request.left_out)}"
+    weights = [name for name, why in request.left_out.items() if why == LOOKS_LIKE_WEIGHTS]
+    if weights and not request.weights:
+        text += f". If {weights[0]!r} is the weight of each event, give weight={weights[0]!r}"
+    return f"{text}. Name the columns you mean with features=[...]"
+
+
+def in_words(left_out: Mapping[str, str]) -> str:
+    """Columns that are no features with the reasons, the first ones if there are many.
+
+    >>> in_words({"Run": "looks like a run number", "type": "holds text"})
+    "'Run' looks like a run number, 'type' holds text"
+    """
+    return joined([f"{name!r} {why}" for name, why in left_out.items()])
+
+
 def check_same(table: Table, request: Request, what: str) -> None:
     """Refuse a further file without the columns asked for; with other columns, if all were asked for."""
     if request.every:
-        known = {name for item in request.fitted for name in item.columns}
+        known = {name for item in request.fitted for name in item.columns} | set(request.left_out)
         extra = [name for name in table.usable()[0] if name not in known]
     else:
         extra = []

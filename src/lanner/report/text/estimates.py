@@ -66,7 +66,12 @@ def _empirical(result: SearchResult) -> Estimate:
     (low, high), (z_low, z_high) = p.interval, p.z_interval
     until = ", and toys were made until so many were" if p.sequential else ""
     remark = f"{as_extreme(p)}{until}; 95 % interval of p: {number(low, 2)} to {number(high, 2)}"
-    details = f"95 % interval of Z: {z_score(z_low)} " + ("and above." if z_high is None else f"to {z_score(z_high)}.")
+    if p.is_all and z_high is not None:
+        details = f"95 % interval of Z: {z_score(z_high)} and below."
+    else:
+        details = f"95 % interval of Z: {z_score(z_low)} " + (
+            "and above." if z_high is None else f"to {z_score(z_high)}."
+        )
     return Estimate("empirical", empirical_p(p), empirical_z(p), remark, details, is_extrapolation=False)
 
 
@@ -98,9 +103,9 @@ def _chi2(result: SearchResult) -> Estimate:
 
 def _tail(result: SearchResult) -> Estimate:
     tail, found = result.null.tail, result.tail
-    if tail is None or found is None:
+    if tail is None:
         return _law("fitted tail", None, "too few toys to fit a tail to")
-    if result.statistic <= tail.threshold:
+    if found is None:
         return _law("fitted tail", None, "not needed: the data lie where there are many toys")
     remark = f"fitted to the {tail.above} highest toys"
     if found.is_bound:

@@ -8,7 +8,7 @@ from lanner._util.text import Rows, as_html, as_text, count, text_table
 from lanner.report.text import uncertainties
 from lanner.report.text.estimates import estimates
 from lanner.report.text.verdict import earlier_looks, verdict
-from lanner.report.text.words import aligned, deviations, number, with_error, z_score
+from lanner.report.text.words import aligned, deviations, local_z, number, with_error, z_score
 from lanner.run.parts import Combined, Spread
 from lanner.run.result import SearchResult
 
@@ -67,6 +67,7 @@ def _rows(result: SearchResult) -> Rows:
         *([] if (reach := out_of_reach(result)) is None else [("out of reach", reach)]),
         *([] if combined is None else _scale_rows(combined)),
         ("features", ", ".join(plan.names)),
+        *([("left out", "; ".join(f"{name!r} {why}" for name, why in result.left_out))] if result.left_out else []),
         ("events", f"{result.reference_total} reference, {result.data_size} data, {number(plan.expected, 6)} expected"),
         ("toys from", _TOYS_FROM[plan.null]),
         ("fit" if combined is None else "ratio shown", f"{fit}, rank {result.ratio.rank}"),
@@ -94,9 +95,9 @@ def _scale_rows(combined: Combined) -> Rows:
     by_size = sorted(enumerate(combined.scales), key=lambda scale: scale[1].deviation)
     for width in sorted({s.width for s in combined.scales}):
         starred = combined.dominant_scale if leading is None else None
-        local = [z_score(s.local_z) + ("*" if k == starred else "") for k, s in by_size if s.width == width]
+        local = [local_z(s.local_z) + ("*" if k == starred else "") for k, s in by_size if s.width == width]
         rows.append((f"  width {aligned(width)}", ", ".join(local)))
-    rows += [(f"  {t.label}", z_score(t.local_z) + ("*" if t is leading else "")) for t in combined.terms]
+    rows += [(f"  {t.label}", local_z(t.local_z) + ("*" if t is leading else "")) for t in combined.terms]
     return rows
 
 

@@ -13,7 +13,7 @@ from lanner.events import Scaling
 from lanner.events.angles import TURN
 from lanner.events.units import WORDS
 from lanner.inference.tuning import Trial, Tuning
-from lanner.report.text.words import aligned, number, z_score
+from lanner.report.text.words import aligned, local_z, number, z_score
 from lanner.run.result import SearchResult
 from lanner.settings import DECLARED, FIT_ONLY
 
@@ -154,7 +154,7 @@ def scales(result: SearchResult) -> Table:
             "null toys": f"{aligned(s.null_mean)} ± {aligned(s.null_spread)}",
             "analytic null": f"{aligned(s.analytic_mean)} ± {aligned(s.analytic_spread)}",
             "toys above": f"{s.exceedances} of {s.toys}",
-            "local Z": z_score(s.local_z) + (" *" if k == result.combined.dominant_scale else ""),
+            "local Z": local_z(s.local_z) + (" *" if k == result.combined.dominant_scale else ""),
         }
         for k, s in enumerate(result.combined.scales)
     ]
@@ -170,7 +170,7 @@ def terms(result: SearchResult) -> Table:
             "what": t.label,
             "−ln p": aligned(t.statistic, 4),
             "toys above": f"{t.exceedances} of {t.toys}",
-            "local Z": z_score(t.local_z) + (" *" if t is leading else ""),
+            "local Z": local_z(t.local_z) + (" *" if t is leading else ""),
         }
         for t in result.combined.terms
     ]

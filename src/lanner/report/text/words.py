@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from lanner._util.text import deviation_in_words
 from lanner.inference.significance import EmpiricalP
 
+_NO_EXCESS = -2.0  # of a Z that is one of many, below which its size means nothing
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -50,6 +51,15 @@ def z_score(z: float, digits: int = 2) -> str:
     return f"{z:z.{digits}f}".replace("-", "−") if math.isfinite(z) else number(z)
 
 
+def local_z(z: float) -> str:
+    """Z of a scale or term by itself; one far below 0 is only very good agreement, whatever its number.
+
+    >>> local_z(1.234), local_z(-0.4), local_z(-8.22)
+    ('1.23', '−0.40', 'no excess')
+    """
+    return "no excess" if z < _NO_EXCESS else z_score(z)
+
+
 def with_error(value: float, error: float) -> str:
     """A value and its error, both to the second digit of the error.
 
@@ -75,9 +85,11 @@ def empirical_p(p: EmpiricalP) -> str:
 def empirical_z(p: EmpiricalP) -> str:
     """Z of that p-value; where no toy is as extreme as the data a bound, rounded so that it holds.
 
-    >>> empirical_z(EmpiricalP(6, 220)), empirical_z(EmpiricalP(0, 667))
-    ('1.86', '≥ 2.96')
+    >>> empirical_z(EmpiricalP(6, 220)), empirical_z(EmpiricalP(0, 667)), empirical_z(EmpiricalP(300, 300))
+    ('1.86', '≥ 2.96', '≤ −2.71')
     """
+    if p.is_all:
+        return f"≤ {z_score(math.ceil(100 * p.z_score) / 100)}"
     return f"≥ {z_score(math.floor(100 * p.z_score) / 100)}" if p.is_bound else z_score(p.z_score)
 
 
