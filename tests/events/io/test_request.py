@@ -137,7 +137,7 @@ def test_a_comparison_is_no_definition(text):
 
 def test_a_constant_has_a_value_in_every_row():
     constant = Variable.of("one=1", (), "data", "feature")
-    assert constant.values({"a": np.ones(3)}, 3).tolist() == [1, 1, 1]
+    assert constant.taken({"a": np.ones(3)}, 3).values.tolist() == [1, 1, 1]
 
 
 # Requests
@@ -155,13 +155,13 @@ def test_every_column_is_read_once_and_those_of_the_selection_are_let_go():
     request = request_of(COLUMNS, features=("b", "s=a+b"), weight="d", where="c > 0 and a > 0", extra=("b",))
     assert request.needed == ("c", "a", "b", "d")
     assert request.taken == ("b", "a", "d")
-    chunk, rows = request.select(COLUMNS)
+    chunk, rows, _ = request.select(COLUMNS)
     assert tuple(chunk) == request.taken
     assert rows.tolist() == [1, 2, 3]
 
 
 def test_without_a_selection_all_rows_are_taken():
-    chunk, rows = request_of(COLUMNS, features=("a",)).select(COLUMNS)
+    chunk, rows, _ = request_of(COLUMNS, features=("a",)).select(COLUMNS)
     assert chunk is COLUMNS
     assert rows.tolist() == [0, 1, 2, 3]
 
