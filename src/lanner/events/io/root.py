@@ -118,7 +118,7 @@ def _branch_kind(branch: Any) -> _Kind:
         if dtype.shape == ():
             return _PLAIN
         return _Kind(f"holds {dtype.shape} numbers per event ({branch.typename})", lists=len(dtype.shape) == 1)
-    if "vector<vector" in branch.typename.replace("std::", ""):
+    if "vector<vector" in str(branch.typename).replace("std::", ""):
         return _Kind(f"holds lists within lists ({branch.typename})")
     return _Kind("holds text" if kind == "AsStrings" else f"holds objects ({branch.typename or kind})")
 
