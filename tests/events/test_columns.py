@@ -154,3 +154,8 @@ def test_values_that_are_not_finite_are_counted_through_all_blocks(rows, block):
                 check_finite(table, ("a", "b"), "data")
         else:
             check_finite(table, ("a", "b"), "data")
+
+
+def test_a_signalling_nan_is_nan_without_a_word():
+    signalling = np.array([0x7FA00000], dtype=np.uint32).view(np.float32)  # pytest makes errors of warnings
+    assert np.isnan(as_float(signalling)).all()

@@ -1,5 +1,6 @@
 """Formulas with lists: what awkward makes by hand, and what is missing."""
 
+from contextlib import suppress
 from typing import Any
 
 import awkward as ak
@@ -165,3 +166,37 @@ def test_random_formulas_are_what_awkward_computes_to_the_last_digit(text, reduc
         wanted = ak.where(ak.any(np.isnan(inner), axis=1), np.nan, getattr(ak, reducer)(inner, axis=1))
     found = Expression.parse(f"{reducer}({text})").evaluate(columns)
     np.testing.assert_array_equal(found, plain(wanted))
+
+
+pieces = ["Muon_pt", "Jet_pt", "Muon.phi", "good", "met", "[0]", "[-1]", "[9]", "[", "]", ".", "count(", "sum(", "max("]
+pieces += [
+    "any(",
+    "all(",
+    "where(",
+    "hypot(",
+    "sqrt(",
+    "(",
+    ")",
+    ")",
+    ")",
+    ",",
+    "*",
+    "-",
+    ">",
+    "==",
+    "&&",
+    "||",
+    "!",
+    "2",
+    "~",
+]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(pieces), max_size=14).map(" ".join))
+def test_any_text_about_lists_has_one_value_per_event_or_is_refused(text):
+    with suppress(InputError):
+        found = evaluated(text)
+        assert found.values.shape == (4,)
+        assert found.values.dtype in (np.float64, np.bool_)
+        assert found.absent is None or np.isnan(found.values[found.absent]).all()
