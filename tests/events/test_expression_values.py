@@ -135,6 +135,12 @@ def test_a_condition_is_needed_within_any():
         evaluated("any(Muon_pt)")
 
 
+def test_a_branch_within_another_is_named_in_backticks():
+    column = {"Muon/Muon.PT": Lists.of(PT, "Muon/Muon.PT")}
+    found = Expression.parse("max(`Muon/Muon.PT`) - `Muon/Muon.PT`[0]").evaluate(column)
+    np.testing.assert_array_equal(found, [0, NAN, 0, 68])
+
+
 def test_no_events_are_no_fault():
     nothing = {name: column[:0] for name, column in COLUMNS.items()}
     for text in ("Muon_pt[0]", "sum(Muon_pt * met)", "max(Muon_pt)", "any(Muon_pt > 1)", "count(good)"):

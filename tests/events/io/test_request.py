@@ -135,6 +135,15 @@ def test_a_comparison_is_no_definition(text):
         Variable.of(text, ("a", "b"), "data", "feature")
 
 
+def test_a_formula_without_a_name_is_told_from_a_column_with_a_slip():
+    for text in ("a[0]", "max(a)", "sqrt(a) + b", "2 * a[ -1 ]"):
+        with pytest.raises(InputError, match="is a formula without a name: write name=formula"):
+            Variable.of(text, ("a", "b"), "data", "feature")
+    for text in ("log10(c)", "c[0]", "log(a", "a_"):
+        with pytest.raises(InputError, match="data has no column"):
+            Variable.of(text, ("a", "b", "log10(d)"), "data", "feature")
+
+
 def test_a_constant_has_a_value_in_every_row():
     constant = Variable.of("one=1", (), "data", "feature")
     assert constant.taken({"a": np.ones(3)}, 3).values.tolist() == [1, 1, 1]

@@ -27,6 +27,17 @@ _DEFINITION = re.compile(r"\s*(?:`(?P<ticked>[^`]+)`|(?P<plain>[^`=<>!]+?))\s*=(
 _LIKE_A_FORMULA = re.compile(r"\w\s*\[\s*-?\d+\s*\]|^\s*[a-z0-9]+\(.*\)", re.DOTALL)
 
 
+def _is_formula(text: str, known: Sequence[str]) -> bool:
+    """Whether a text without a name is rather a formula over known columns than a column with a slip."""
+    if not _LIKE_A_FORMULA.search(text):
+        return False
+    try:
+        names = Expression.parse(text).names
+    except InputError:
+        return False
+    return bool(names) and set(names) <= set(known)
+
+
 @dataclass(frozen=True)
 class Taken:
     """What a variable is in each row: a number, or NaN; and the rows in which it is an object that is missing."""
@@ -48,7 +59,7 @@ class Variable:
         """Read 'column' or 'name=formula'; a column with that whole text as its name comes first."""
         definition = None if text in known else _DEFINITION.fullmatch(text)
         if definition is None:
-            if text not in known and _LIKE_A_FORMULA.search(text):
+            if text not in known and _is_formula(text, known):
                 raise InputError(f"{what}: the {role} {shown(text)} is a formula without a name: write name=formula")
             check_known([text], known, what)
             return cls(text, text)
