@@ -189,3 +189,8 @@ def test_what_is_given_in_the_place_of_events_is_named(source, say):
 def test_a_data_frame_with_a_column_called_kind_is_no_histogram():
     frame = pd.DataFrame({"kind": [1.0], "values": [2.0]})
     assert as_source(frame, "reference") is frame
+
+
+def test_a_signalling_nan_is_nan_without_a_word():
+    signalling = np.array([0x7FA00000], dtype=np.uint32).view(np.float32)  # pytest makes errors of warnings
+    assert np.isnan(as_float(signalling)).all()

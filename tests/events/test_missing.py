@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
-from lanner.events.missing import Missing, placeholders
+from lanner.events.missing import ABSENT, Missing, placeholders, refuse_absent
 
 Column = NDArray[np.float64]
 N = 8000
@@ -125,3 +125,35 @@ def test_single_precision_does_not_hide_the_value() -> None:
 def test_what_cannot_be_a_missing_value_is_refused(value: float, share: float) -> None:
     with pytest.raises(InputError, match="share above 0 and below 1"):
         Missing("x", value, share)
+
+
+# Objects that an event does not have
+
+
+@pytest.mark.parametrize(
+    "column", [rng().normal(size=N), np.resize([-1.0, 1.0], N), np.ones(N), -rng().exponential(1e6, N)]
+)
+@pytest.mark.parametrize("rows", [1, 3000])
+def test_an_object_that_is_not_there_is_missing_in_any_column(column: Column, rows: int) -> None:
+    x = column.copy()
+    x[:rows] = ABSENT
+    assert placeholders(x) == {ABSENT: rows / N}
+
+
+def test_other_values_are_recognised_beside_it() -> None:
+    x = with_value(with_value(rng().normal(size=N), -999.0, 0.2), ABSENT, 0.1)
+    assert placeholders(x) == {ABSENT: 0.1, -999.0: pytest.approx(0.1)}
+
+
+def test_it_is_the_same_number_in_single_precision() -> None:
+    assert float(np.float32(ABSENT)) == ABSENT
+
+
+def test_it_is_refused_where_it_would_be_a_number() -> None:
+    x = np.array([1.0, 2.0, ABSENT])
+    refuse_absent(x, {ABSENT}, "column 'x'")
+    refuse_absent(x[:2], {}, "column 'x'")
+    with pytest.raises(InputError, match=r"column 'x' is missing in 1 of 3 events.*scaling='robust'.*where="):
+        refuse_absent(x, {}, "column 'x'")
+    with pytest.raises(InputError, match="column 'x' is missing in every event"):
+        refuse_absent(x[2:], {}, "column 'x'")

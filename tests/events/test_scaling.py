@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lanner.errors import InputError
 from lanner.events import Sample, Scaling
+from lanner.events.missing import ABSENT
 
 RULES = [None, "robust", "standard", "authors"]
 
@@ -214,6 +215,16 @@ def test_kept_values_are_numbers():
 @pytest.mark.parametrize("rule", [None, "standard", "authors"])
 def test_other_rules_take_every_value_as_a_number(rule):
     assert Scaling.learn(with_gaps(), rule).missing == ()
+
+
+def test_objects_that_are_not_there_get_an_indicator_or_are_refused():
+    charges = Sample.of({"q": np.resize([-1.0, 1.0, ABSENT], 300)})
+    scaling = Scaling.learn(charges, "robust")
+    assert scaling.scaled_names == ("q", f"q is {ABSENT!r}")
+    assert np.abs(scaling.apply(charges.features)).max() < 2
+    for how in ({"rule": "robust", "missing": "keep"}, {"rule": None}, {"rule": "standard"}, {"rule": "authors"}):
+        with pytest.raises(InputError, match="column 'q' of reference is missing in 100 of 300 events"):
+            Scaling.learn(charges, **how)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -12,6 +12,7 @@ import lanner
 from lanner.errors import InputError
 from lanner.events import spread as module
 from lanner.events.effective_size import effective_size
+from lanner.events.missing import ABSENT
 from lanner.events.planning import for_planning
 from lanner.events.spread import InTurn, Spread, SpreadSample, read_by, spread
 
@@ -120,3 +121,11 @@ def test_missing_values_are_refused_or_dropped(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="NaN"):
         opened(spread(tmp_path / "x.npy"))
     assert len(opened(spread(tmp_path / "x.npy", drop_nan=True))) == 19
+
+
+def test_what_a_part_has_none_of_other_parts_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_ROWS", 100)
+    lists = [[1.0]] * 100 + [[1.0, 2.0]] * 100
+    pq.write_table(pa.table({"pt": lists, "x": np.arange(200.0)}), tmp_path / "a.parquet", row_group_size=100)
+    source = spread(tmp_path / "a.parquet", features=["pt2=pt[1]", "x"])
+    assert [set(source.read(part)[:, 0]) for part in range(len(source.parts))] == [{ABSENT}, {2.0}]

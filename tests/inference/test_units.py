@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lanner.events import Sample
+from lanner.events.missing import ABSENT
 from lanner.inference.units import learn_units, said_of_units
 from lanner.settings import FitSettings
 
@@ -23,6 +24,13 @@ def said(columns: dict[str, object], **settings: object) -> list[str]:
 def test_missing_values_are_named_with_their_share() -> None:
     (found,) = said({"pt3": PT, "x": RNG.normal(size=2000)})
     assert found.startswith("missing values -999 in column 'pt3' (5.0 % of the reference): shared by many rows")
+
+
+def test_objects_that_events_do_not_have_are_called_so() -> None:
+    (found,) = said({"q1": np.resize([-1.0, 1.0, ABSENT], 2000), "x": RNG.normal(size=2000)})
+    assert found.startswith(
+        "missing values -9999999 in column 'q1' (33.3 % of the reference): events that have no such"
+    )
 
 
 def test_values_that_are_kept_are_not() -> None:

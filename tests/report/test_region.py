@@ -72,3 +72,8 @@ def test_huge_and_tiny_values_are_cut_as_well(rng: np.random.Generator) -> None:
     cut = region.cuts[0]
     assert cut.name == "time"
     assert min(abs(cut.low - 1e9 - 0.5), abs(cut.high - 1e9 - 0.5)) < 0.01
+
+
+def test_without_a_variable_there_is_no_region() -> None:
+    nothing: dict[str, np.ndarray] = {}
+    assert find_region(learned(np.zeros(4), np.zeros(2), 2), nothing, nothing) is None

@@ -7,6 +7,7 @@ import pytest
 
 from lanner.errors import ColumnWarning, InputError
 from lanner.events import Sample
+from lanner.events.missing import ABSENT
 from lanner.report.characterise import Characterisation, characterise
 from lanner.report.page import render
 from lanner.report.profiles import contents
@@ -21,7 +22,7 @@ def with_gaps() -> Characterisation:
     energies[0][::7], energies[1][::5] = np.nan, np.inf
     njets = [columns["njet"] for columns in (case.extra_reference, case.extra_data)]
     with pytest.warns(
-        ColumnWarning, match="'energy' is NaN or infinite in 1143 of 8000 reference events and 85 of 425"
+        ColumnWarning, match="'energy' is missing, NaN or infinite in 1143 of 8000 reference events and 85 of 425"
     ):
         return characterise(
             case.result,
@@ -69,7 +70,9 @@ def test_the_findings_and_the_report_say_what_is_missing() -> None:
 def test_a_variable_without_any_value_is_left_out_by_name() -> None:
     reference, data = {"a": np.ones(3), "b": np.full(3, np.nan)}, {"a": np.ones(2), "b": np.ones(2)}
     assert not is_complete(reference, data, "b")
-    with pytest.warns(ColumnWarning, match="'b' is NaN or infinite in 3 of 3 reference events: it is left out"):
+    with pytest.warns(
+        ColumnWarning, match="'b' is missing, NaN or infinite in 3 of 3 reference events: it is left out"
+    ):
         shown = with_values(reference, data)
     assert [list(columns) for columns in shown] == [["a"], ["a"]]
     with pytest.warns(ColumnWarning), pytest.raises(InputError, match="no variable has a value"):
@@ -82,3 +85,10 @@ def test_further_variables_come_in_any_form(extra: object) -> None:
     assert list(columns) in (["a", "e"], ["a", "x0"])
     with pytest.raises(InputError, match="2 rows for 1 events"):
         columns_to_show(Sample.of({"a": [1.0]}), extra, "data", None)
+
+
+def test_objects_that_events_do_not_have_are_not_drawn_as_numbers() -> None:
+    sample = Sample.of({"pt2": [1.0, ABSENT, 3.0], "met": [1.0, 2.0, 3.0]})
+    columns = columns_to_show(sample, None, "data", None)
+    np.testing.assert_array_equal(columns["pt2"], [1, np.nan, 3])
+    assert np.shares_memory(columns["met"], sample.features)

@@ -93,6 +93,7 @@ def read_like(config: RunSettings, source: Any, names: tuple[str, ...], label: s
         where=config.where,
         extra=config.extra,
         drop_nan=config.drop_nan,
+        all_missing=True,  # of what is rare in the reference, few data events may have none
         label=label,
         memory=config.memory,
     )

@@ -129,7 +129,8 @@ def stack(columns: Mapping[str, Any], label: str) -> Array:
 
 def as_float(array: NDArray[Any]) -> Array:
     """Return the numbers as float64, masked ones as NaN."""
-    with np.errstate(over="ignore"):  # a long double too large becomes infinity, refused later by name
+    # A long double too large becomes infinity, refused later by name; a signalling NaN, of a damaged file, is NaN.
+    with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(array, np.ma.MaskedArray):
             array = np.ma.filled(array.astype(np.float64), np.nan)
         return np.asarray(array, dtype=np.float64)

@@ -21,6 +21,7 @@ import numpy as np
 
 from lanner._util.text import count, with_nearest
 from lanner.errors import InputError
+from lanner.events.lists import REDUCERS
 
 LONGEST = 10_000  # characters; a text of megabytes is a mistake or an attack
 DEEPEST = 100  # levels of nesting; Python's own stack allows a few hundred
@@ -53,16 +54,18 @@ _OF_ONE = "abs sqrt exp log log10 sin cos tan arcsin arccos arctan sinh cosh tan
 _ARGUMENTS = dict.fromkeys(_OF_ONE.split(), 1) | dict.fromkeys(("arctan2", "hypot", "minimum", "maximum"), 2)
 _ARGUMENTS["where"] = 3
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in _ARGUMENTS}
+_ARGUMENTS |= dict.fromkeys(REDUCERS, 1)
+LARGEST_INDEX = 1_000_000  # no event has so many objects
 
 ALLOWED = (
     "allowed are column names (in backticks if they are no plain words: `p_T [GeV]`), numbers, + - * / // % **, "
-    f"comparisons, and, or, not (or &&, ||, !), &, |, ~, parentheses and the functions {', '.join(FUNCTIONS)}"
+    f"comparisons, and, or, not (or &&, ||, !), &, |, ~, parentheses, the functions {', '.join(FUNCTIONS)}, "
+    f"and of lists one object, as in Muon_pt[0], or {', '.join(REDUCERS)}"
 )
 _WORDS = {"&&": " and ", "||": " or ", "!": " not "}  # with blanks, because signs need none around them
 _SIGN = re.compile(r"(&&|\|\||!(?!=))")
 _CALLED = {  # nodes in the words of someone who does not know Python's
-    ast.Attribute: "an attribute (a dot after a name)",
-    ast.Subscript: "an index in brackets",
+    ast.Attribute: "an attribute (a dot after something else than a name)",
     ast.Lambda: "a function definition",
     ast.NamedExpr: "an assignment",
     ast.IfExp: "an if ... else (write where(condition, a, b))",
@@ -91,10 +94,30 @@ class Place:
         """Raise an `InputError` that points at a node."""
         self.refuse(*_span(node), why)
 
-    def name(self, node: ast.Name) -> str:
-        """Return the name as it is written: Python's parser would turn a micro sign into a Greek mu."""
+    def segment(self, node: ast.expr) -> str:
+        """Return a node as it is written, on one line, the beginning if it is long."""
+        return self.segment_of(*_span(node))
+
+    def segment_of(self, start: int, stop: int) -> str:
+        """Return a piece of the text on one line, the beginning if it is long."""
+        written = " ".join(self.text[start:stop].split())
+        return written if len(written) <= SHOWN else f"{written[:SHOWN]}..."
+
+    def name(self, node: ast.Name | ast.Attribute) -> str:
+        """Return the name as it is written: Python's parser would turn a micro sign into a Greek mu.
+
+        The field of a record is a column named with a dot: Muon.pt.
+        """
         start, stop = _span(node)
-        written = self.text[start:stop]
+        if isinstance(node, ast.Attribute):
+            inner = node.value
+            assert isinstance(inner, ast.Name | ast.Attribute)  # the grammar lets through nothing else
+            dot = self.text.index(".", _span(inner)[1])
+            return f"{self.name(inner)}.{self._plain(dot + 1, stop)}"
+        return self._plain(start, stop)
+
+    def _plain(self, start: int, stop: int) -> str:
+        written = self.text[start:stop].strip()
         if "`" not in written:
             return written
         if not re.fullmatch(r"`[^`]+`", written):
@@ -199,6 +222,12 @@ def _check(node: ast.expr, place: Place, names: dict[str, None], depth: int) -> 
                 place.refuse_node(node, "this looks like one of Python's own names; put a column's name in backticks")
             names[name] = None
             return
+        case ast.Attribute():
+            names[_dotted(node, place, depth)] = None
+            return
+        case ast.Subscript(value=value):
+            index_of(node, place)
+            parts = [value]
         case ast.Constant(value=bool()):
             return
         case ast.Constant(value=int() | float() as value):
@@ -220,8 +249,8 @@ def _check(node: ast.expr, place: Place, names: dict[str, None], depth: int) -> 
         case ast.Compare(left=left, ops=ops, comparators=comparators) if all(type(op) in COMPARISONS for op in ops):
             parts = [left, *comparators]
         case ast.Call(func=ast.Name(id=name) as func, args=parts, keywords=[]):
-            if name not in FUNCTIONS:
-                place.refuse_node(func, f"there is no function {with_nearest([place.name(func)], FUNCTIONS)}")
+            if name not in _ARGUMENTS:
+                place.refuse_node(func, f"there is no function {with_nearest([place.name(func)], _ARGUMENTS)}")
             if len(parts) != _ARGUMENTS[name]:
                 place.refuse_node(node, f"{name} takes {count(_ARGUMENTS[name], 'argument')}, not {len(parts)}")
         case ast.Call():
@@ -230,3 +259,33 @@ def _check(node: ast.expr, place: Place, names: dict[str, None], depth: int) -> 
             place.refuse_node(node, f"{_CALLED.get(type(node), 'this')} is not allowed here")
     for part in parts:
         _check(part, place, names, depth + 1)
+
+
+def _dotted(node: ast.Attribute, place: Place, depth: int) -> str:
+    """Return the column that names with dots between them mean; refuse a dot after anything but a name."""
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        depth += 1
+        if inner.attr.startswith("__") and not place.text[: _span(inner)[1]].endswith("`"):
+            place.refuse_node(node, "this looks like one of Python's own names; put a column's name in backticks")
+        inner = inner.value
+    if not isinstance(inner, ast.Name) or depth > DEEPEST:
+        place.refuse_node(node, f"{_CALLED[ast.Attribute]} is not allowed here")
+    if inner.id.startswith("__") and not place.ticked(inner):
+        place.refuse_node(node, "this looks like one of Python's own names; put a column's name in backticks")
+    return place.name(node)
+
+
+def index_of(node: ast.Subscript, place: Place) -> int:
+    """Return which object of a list is meant; refuse an index that is not a whole number written out."""
+    sign, written = 1, node.slice
+    if isinstance(written, ast.UnaryOp) and isinstance(written.op, ast.USub):
+        sign, written = -1, written.operand
+    if not isinstance(written, ast.Constant) or type(written.value) is not int:
+        what = place.segment(node.value)
+        place.refuse_node(
+            node, f"the index of {what!r} is not a whole number: write [0] for the first object, [-1] for the last"
+        )
+    if written.value > LARGEST_INDEX:
+        place.refuse_node(node, f"no event has so many objects: the largest index is {LARGEST_INDEX}")
+    return sign * written.value

@@ -8,7 +8,7 @@ once and not an integer of 370 million digits.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,29 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events.columns import array_problem, as_float, check_known, common_length
-from lanner.events.expression_grammar import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC, SHOWN, Place, parse
+from lanner.events.expression_grammar import SHOWN, Place, parse
+from lanner.events.expression_levels import check_levels
+from lanner.events.expression_values import Evaluation, Longest, Values
+from lanner.events.lists import Lists
 
-Values = NDArray[np.float64] | NDArray[np.bool_]
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a formula is worth in each row.
+
+    Attributes
+    ----------
+    values : ndarray of float or bool
+        One number or condition per row, NaN where an object is missing.
+    absent : ndarray of bool or None
+        The rows in which an object is missing; None if it is there in all.
+    longest : dict of (str, int) to int
+        For each object that is asked for, such as ``Muon_pt[1]`` with its index, the length of the longest list.
+    """
+
+    values: Values
+    absent: NDArray[np.bool_] | None
+    longest: Longest
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,6 +48,8 @@ class Expression:
 
     It may have names of columns, in backticks where they are no plain words, numbers, + - * / // % **, comparisons,
     `and`, `or`, `not` or the signs &&, ||, ! for them, &, |, ~, parentheses and functions such as sqrt and arctan2.
+    Of columns with a list per event it takes one object, as in Muon_pt[0], or makes one value by count, sum, max, min,
+    any or all.
 
     Attributes
     ----------
@@ -76,16 +98,35 @@ class Expression:
         tree, names = parse(text, label)
         return cls(text, names, label, tree)
 
-    def evaluate(self, columns: Mapping[str, NDArray[Any]]) -> Values:
-        """Return one number or one condition per row.
-
-        A division by zero gives infinity and the root of a negative number NaN, as in numpy; every
-        comparison with NaN is false, except `!=`.
+    def check_lists(self, lists: Collection[str], source: str) -> None:
+        """Refuse to leave a list per event, before anything is read.
 
         Parameters
         ----------
-        columns : dict of str to ndarray
-            One number or condition per row, by the name of the column. All have the same length.
+        lists : collection of str
+            The columns that hold a list per event.
+        source : str
+            What error messages call the table.
+
+        Raises
+        ------
+        InputError
+            If the formula leaves a list, or indexes or reduces what is no list.
+        """
+        check_levels(self._tree, lists, Place(self.text, self.label), source)
+
+    def evaluate(self, columns: Mapping[str, Any], *, source: str = "the table") -> Values:
+        """Return one number or one condition per row.
+
+        A division by zero gives infinity and the root of a negative number NaN, as in numpy; every
+        comparison with NaN is false, except `!=`. So is an object that an event does not have.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray or Lists
+            One number or condition per row, or a list of them, by the name of the column. All have the same length.
+        source : str, default "the table"
+            What error messages call the table.
 
         Returns
         -------
@@ -95,22 +136,51 @@ class Expression:
         Raises
         ------
         InputError
-            If a column is missing or holds no numbers, or if a number stands where a condition is needed.
+            If a column is missing or holds no numbers, if a number stands where a condition is needed, or if lists
+            have different lengths or are left over.
+        """
+        return self.evaluated(columns, source=source).values
+
+    def evaluated(self, columns: Mapping[str, Any], *, source: str = "the table") -> Evaluated:
+        """Return one number or one condition per row, and the rows in which an object is missing.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray or Lists
+            As for `evaluate`.
+        source : str, default "the table"
+            What error messages call the table.
+
+        Returns
+        -------
+        Evaluated
+            Values, missing rows, and how long the lists were.
+
+        Raises
+        ------
+        InputError
+            For the reasons that `evaluate` has.
         """
         check_known(self.names, columns, f"the table for the {self!s}")
         values = {name: _operand(columns[name], f"column {name!r} of the {self!s}") for name in self.names}
         rows = common_length(values or columns, f"the {self!s}")
+        self.check_lists({name for name, column in values.items() if isinstance(column, Lists)}, source)
+        work = Evaluation(values, Place(self.text, self.label), source)
         with np.errstate(all="ignore"):
-            result = _evaluate(self._tree, values, Place(self.text, self.label))
-        return np.array(np.broadcast_to(result, rows)) if columns else np.asarray(result)
+            found = work.value(self._tree)
+        result = np.array(np.broadcast_to(found.values, rows)) if columns else np.asarray(found.values)
+        absent = None if found.absent is None or not found.absent.any() else np.broadcast_to(found.absent, rows)
+        return Evaluated(result, absent, work.longest)
 
-    def select(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    def select(self, columns: Mapping[str, Any], *, source: str = "the table") -> NDArray[np.bool_]:
         """Return for each row whether the expression holds.
 
         Parameters
         ----------
-        columns : dict of str to ndarray
+        columns : dict of str to ndarray or Lists
             As for `evaluate`.
+        source : str, default "the table"
+            What error messages call the table.
 
         Returns
         -------
@@ -122,7 +192,26 @@ class Expression:
         InputError
             If the expression yields numbers, and for the reasons that `evaluate` has.
         """
-        rows = self.evaluate(columns)
+        return self.condition(self.evaluate(columns, source=source))
+
+    def condition(self, rows: Values) -> NDArray[np.bool_]:
+        """Return values of this expression that are a selection; refuse numbers.
+
+        Parameters
+        ----------
+        rows : ndarray
+            What `evaluate` returned.
+
+        Returns
+        -------
+        ndarray of bool
+            The same.
+
+        Raises
+        ------
+        InputError
+            If these are numbers.
+        """
         if rows.dtype.kind != "b":
             raise InputError(
                 f"the {self!s} yields numbers, but a selection is true or false in every row: "
@@ -144,7 +233,9 @@ def _parsed(text: str, label: str) -> Expression:
     return Expression.parse(text, label=label)
 
 
-def _operand(column: Any, what: str) -> Values:
+def _operand(column: Any, what: str) -> Values | Lists:
+    if isinstance(column, Lists):
+        return column
     array = np.asanyarray(column)
     problem = array_problem(array.dtype, array.shape)
     if problem is not None:
@@ -152,54 +243,3 @@ def _operand(column: Any, what: str) -> Values:
     # A masked condition is neither true nor false: as a number it is NaN, which every comparison refuses.
     plain = array.dtype.kind == "b" and not isinstance(array, np.ma.MaskedArray)
     return np.asarray(array, dtype=np.bool_) if plain else as_float(array)
-
-
-def _evaluate(node: ast.expr, columns: Mapping[str, Values], place: Place) -> Any:
-    """Return the value of a node that the grammar has let through."""
-
-    def number(part: ast.expr) -> Any:
-        return np.asarray(_evaluate(part, columns, place), dtype=np.float64)  # conditions count as 0 and 1
-
-    def condition(part: ast.expr) -> Any:
-        value = _evaluate(part, columns, place)
-        if value.dtype.kind != "b":
-            place.refuse_node(
-                part,
-                "this is a number where a condition is needed: compare it, for example with ... != 0, and put "
-                "comparisons beside & and | in parentheses",
-            )
-        return value
-
-    match node:
-        case ast.Name():
-            return columns[place.name(node)]
-        case ast.Constant(value=bool()):
-            return np.asarray(node.value)
-        case ast.Constant():
-            return np.asarray(node.value, dtype=np.float64)
-        case ast.BinOp(op=op, left=left, right=right) if type(op) in LOGIC:
-            return LOGIC[type(op)](condition(left), condition(right))
-        case ast.BinOp(op=op, left=left, right=right):
-            return np.asarray(ARITHMETIC[type(op)](number(left), number(right)))
-        case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=operand):
-            return np.asarray(np.logical_not(condition(operand)))
-        case ast.UnaryOp(op=op, operand=operand):
-            return np.asarray(-number(operand) if isinstance(op, ast.USub) else number(operand))
-        case ast.BoolOp(op=logic, values=parts):
-            result = condition(parts[0])
-            for part in parts[1:]:
-                result = LOGIC[type(logic)](result, condition(part))
-            return np.asarray(result)
-        case ast.Compare(left=left, ops=ops, comparators=comparators):
-            last, holds = number(left), np.asarray(True)
-            for comparison, part in zip(ops, comparators, strict=True):
-                following = number(part)
-                holds, last = np.logical_and(holds, COMPARISONS[type(comparison)](last, following)), following
-            return np.asarray(holds)
-        case ast.Call(func=ast.Name(id="where"), args=[test, yes, no]):
-            chosen = [_evaluate(part, columns, place) for part in (yes, no)]
-            return np.where(condition(test), *chosen)  # a condition of two conditions, numbers otherwise
-        case ast.Call(func=ast.Name(id=name), args=parts):
-            return np.asarray(FUNCTIONS[name](*map(number, parts)))
-        case _:
-            raise AssertionError(f"the grammar let a {type(node).__name__} through")

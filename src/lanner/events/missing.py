@@ -3,10 +3,14 @@
 As numbers they would rule the unit of their column, and lie far from everything. An event that has one is put at the
 centre of that column instead, and an indicator column says that it is so: nothing is lost, and whether more or fewer
 values are missing in the data is tested like anything else.
+
+Where Lanner itself finds that an event does not have an object, such as a second muon, it writes `ABSENT`. Nothing has
+to be recognised then: this value is missing in any column, one of charges or counts as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +20,7 @@ from lanner.errors import InputError
 from lanner.events.units import robust
 from lanner.typing import Array
 
+ABSENT = -9_999_999.0  # exact in single precision too; no energy in MeV at any collider, and no identifier, is this
 _LEAST_ROWS, _LEAST_SHARE = 5, 5e-4  # that share the value
 _FAR = 3.0  # units of the other values
 _MOST_TOGETHER = 4  # codes side by side, such as -999 and -998
@@ -70,6 +75,30 @@ def placeholders(column: Array) -> dict[float, float]:
     >>> placeholders(x)
     {-999.0: 0.05}
     """
+    absent = int(np.count_nonzero(column == ABSENT))
+    if absent == len(column):
+        return {}
+    found = _recognised(column[column != ABSENT] if absent else column)
+    number = len(column) - absent
+    known = {ABSENT: absent / len(column)} if absent else {}
+    return known | {value: rows / len(column) for value, rows in found.items() if rows < number}
+
+
+def refuse_absent(column: Array, recognised: Container[float], what: str) -> None:
+    """Refuse objects that events do not have where their placeholder would be taken as a number."""
+    absent = 0 if ABSENT in recognised else int(np.count_nonzero(column == ABSENT))
+    if absent == len(column):
+        raise InputError(f"{what} is missing in every event, which has none of its objects: leave the column out")
+    if absent:
+        raise InputError(
+            f"{what} is missing in {absent} of {len(column)} events, which have none of its objects, and would be "
+            f"taken as the number {ABSENT:.0f}: use scaling='robust' with missing='auto', or select events that have "
+            "the object with where=..., as in where='count(Muon_pt) >= 2'"
+        )
+
+
+def _recognised(column: Array) -> dict[float, int]:
+    """The values that are recognised as placeholders, and how many rows have them."""
     values, counts = np.unique(column, return_counts=True)
     shared = counts >= max(_LEAST_ROWS, _LEAST_SHARE * len(column))
     if len(values) < _LEAST_VALUES or not shared.any():
@@ -84,7 +113,7 @@ def placeholders(column: Array) -> dict[float, float]:
         if not near.any():
             break
         taken &= ~near
-    return {float(v): float(c / len(column)) for v, c in zip(values[taken], counts[taken], strict=True)}
+    return {float(v): int(c) for v, c in zip(values[taken], counts[taken], strict=True)}
 
 
 def _suspects(values: Array, counts: NDArray[np.intp], shared: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from lanner.errors import InputError
 from lanner.events.angles import TURN, check_period, periods
 from lanner.events.extra_columns import narrowed, widened
 from lanner.events.matching import match_names
-from lanner.events.missing import Missing, placeholders
+from lanner.events.missing import Missing, placeholders, refuse_absent
 from lanner.events.sample import Sample
 from lanner.events.units import check_rule, learn_unit, numbers_of
 from lanner.typing import Array
@@ -134,6 +134,7 @@ class Scaling:
         found: list[Missing] = []
         for j, (name, column) in enumerate(zip(reference.names, reference.features.T, strict=True)):
             values = placeholders(column) if rule == "robust" and missing == "auto" else {}
+            refuse_absent(column, values, f"column {name!r} of {label}")
             if values:
                 found += [Missing(name, value, share) for value, share in values.items()]
                 column = column[~np.isin(column, list(values))]

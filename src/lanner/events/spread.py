@@ -128,6 +128,7 @@ class Spread:
                 features=self.features,
                 where=self.where,
                 drop_nan=self.drop_nan,
+                all_missing=True,  # in a part; other parts may have it
                 label="reference",
             )
         except InputError as error:

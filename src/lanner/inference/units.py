@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lanner._util.text import listed
 from lanner.events import Sample, Scaling
 from lanner.events.angles import TURN, looks_like_angle
+from lanner.events.missing import ABSENT
 from lanner.events.units import constant_columns
 from lanner.settings import FitSettings
 from lanner.typing import Array
@@ -35,7 +36,9 @@ def said_of_units(units: Scaling, sample: Sample, label: str) -> list[Chosen]:
         Chosen(
             "missing values",
             f"{one} ({_percent(one.share)} of {label})",
-            "shared by many rows far from all others: taken as missing, with an indicator of its own",
+            "events that have no such object: missing, with an indicator of its own"
+            if one.value == ABSENT
+            else "shared by many rows far from all others: taken as missing, with an indicator of its own",
         )
         for one in units.missing
     ]

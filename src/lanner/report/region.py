@@ -71,7 +71,9 @@ class Region:
 
 
 def find_region(learned: Learned, reference: Mapping[str, Array], data: Mapping[str, Array]) -> Region | None:
-    """The box that stands out most, by excess or deficit; None if the trees find nothing to split."""
+    """The box that stands out most, by excess or deficit; None if the trees find nothing to split, or no variable."""
+    if not reference:
+        return None
     whole = {name: is_integer(reference[name], data[name]) for name in reference}
     steps = {name: _step(values) for name, values in reference.items()}
     found: dict[tuple[Cut, ...], Region] = {}

@@ -12,6 +12,7 @@ from lanner._util.text import count, with_nearest
 from lanner.errors import ColumnWarning, InputError
 from lanner.events import Sample
 from lanner.events.columns import as_source, as_table, column_keys, stack
+from lanner.events.missing import ABSENT
 from lanner.events.sample import as_columns, default_names
 from lanner.typing import Array
 
@@ -20,7 +21,11 @@ Columns = Mapping[str, Array]
 
 def columns_to_show(sample: Sample, extra: Any, label: str, variables: Iterable[str] | None) -> dict[str, Array]:
     """The variables to look at, by name: the fit's first, then the extra ones, in which NaN is allowed."""
-    columns: dict[str, Array] = dict(zip(sample.names, sample.features.T, strict=True))
+    columns: dict[str, Array] = {
+        # An object that an event does not have is no number to be drawn.
+        name: np.where(column == ABSENT, np.nan, column) if (column == ABSENT).any() else column
+        for name, column in zip(sample.names, sample.features.T, strict=True)
+    }
     if extra is not None:
         what = f"the extra variables of the {label}"
         more = _named(extra, what)
@@ -64,7 +69,7 @@ def with_values(reference: dict[str, Array], data: dict[str, Array]) -> tuple[di
             shown.append(name)
         outcome = "shown without them" if usable else "left out"
         warnings.warn(
-            f"the variable {name!r} is NaN or infinite in {said}: it is {outcome}", ColumnWarning, stacklevel=4
+            f"the variable {name!r} is missing, NaN or infinite in {said}: it is {outcome}", ColumnWarning, stacklevel=4
         )
     if not shown:
         raise InputError("no variable has a value in both samples: choose others")

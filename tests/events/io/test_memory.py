@@ -49,6 +49,14 @@ def test_jagged_columns_in_memory_are_refused():
         read_sample({"a": [1.0, 2.0], "j": ak.Array([[1.0], [2.0, 3.0]]).to_list()}, features=["a", "j"])
 
 
+def test_awkward_lists_are_for_formulas():
+    table = {"a": [1.0, 2.0], "j": ak.Array([[1.0], [2.0, 3.0]])}
+    assert read_sample(table, features=["a", "s=sum(j)"]).sample.features.tolist() == [[1, 1], [2, 5]]
+    assert read_sample(ak.Array(table), features=["s=j[-1]"]).sample.features.tolist() == [[1], [3]]
+    with pytest.raises(InputError, match=r"column 'j' of sample is jagged.*name=j\[0\]"):
+        read_sample(table, features="j")
+
+
 def test_an_array_is_a_table_without_names():
     table = table_of(np.arange(6.0).reshape(3, 2), None, "data")
     assert (table.names, table.named) == (("x0", "x1"), False)

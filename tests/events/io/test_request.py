@@ -61,7 +61,8 @@ def test_a_column_named_like_a_formula_is_a_column(tmp_path):
         ({"features": []}, "no column"),
         ({"features": ["one=1"]}, "only constants"),
         ({"where": "a"}, "yields numbers"),
-        ({"where": "a.b > 1"}, "an attribute"),
+        ({"where": "a.b > 1"}, "no column 'a.b' (nearest: 'a')"),
+        ({"where": "sqrt(a).b > 1"}, "an attribute"),
         ({"extra": ["m=__import__('os')"]}, "cannot be used"),
         ({"weight": np.ones(2)}, "give weight='name'"),
         ({"memory": "much"}, "is not a size"),
@@ -134,9 +135,18 @@ def test_a_comparison_is_no_definition(text):
         Variable.of(text, ("a", "b"), "data", "feature")
 
 
+def test_a_formula_without_a_name_is_told_from_a_column_with_a_slip():
+    for text in ("a[0]", "max(a)", "sqrt(a) + b", "2 * a[ -1 ]"):
+        with pytest.raises(InputError, match="is a formula without a name: write name=formula"):
+            Variable.of(text, ("a", "b"), "data", "feature")
+    for text in ("log10(c)", "c[0]", "log(a", "a_"):
+        with pytest.raises(InputError, match="data has no column"):
+            Variable.of(text, ("a", "b", "log10(d)"), "data", "feature")
+
+
 def test_a_constant_has_a_value_in_every_row():
     constant = Variable.of("one=1", (), "data", "feature")
-    assert constant.values({"a": np.ones(3)}, 3).tolist() == [1, 1, 1]
+    assert constant.taken({"a": np.ones(3)}, 3).values.tolist() == [1, 1, 1]
 
 
 # Requests
@@ -154,13 +164,13 @@ def test_every_column_is_read_once_and_those_of_the_selection_are_let_go():
     request = request_of(COLUMNS, features=("b", "s=a+b"), weight="d", where="c > 0 and a > 0", extra=("b",))
     assert request.needed == ("c", "a", "b", "d")
     assert request.taken == ("b", "a", "d")
-    chunk, rows = request.select(COLUMNS)
+    chunk, rows, _ = request.select(COLUMNS)
     assert tuple(chunk) == request.taken
     assert rows.tolist() == [1, 2, 3]
 
 
 def test_without_a_selection_all_rows_are_taken():
-    chunk, rows = request_of(COLUMNS, features=("a",)).select(COLUMNS)
+    chunk, rows, _ = request_of(COLUMNS, features=("a",)).select(COLUMNS)
     assert chunk is COLUMNS
     assert rows.tolist() == [0, 1, 2, 3]
 

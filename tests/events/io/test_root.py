@@ -1,19 +1,15 @@
 """ROOT files: which tree, which branches, and chunks that stay within the memory budget."""
 
 import tracemalloc
-from itertools import pairwise
 
 import awkward as ak
 import numpy as np
 import pytest
 import uproot
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lanner.errors import ColumnWarning, InputError
 from lanner.events.io import columns_of, read_sample
 from lanner.events.io.builder import SampleBuilder
-from lanner.events.io.root import _edges
 
 COLUMNS = {
     "pt": np.array([1.5, 2.5, 3.5]),
@@ -123,18 +119,6 @@ def test_missing_values_of_an_ntuple_are_nan(tmp_path):
 
 
 # Chunks
-
-
-@given(st.sets(st.integers(1, 999)), st.integers(0, 1000), st.integers(1, 1500))
-def test_chunks_cover_all_rows_once_and_end_with_blocks_where_they_can(blocks, rows, step):
-    offsets = sorted({0, rows, *(block for block in blocks if block < rows)})
-    edges = _edges(offsets, rows, step)
-    assert edges[0] == 0
-    assert edges[-1] == rows
-    for start, stop in pairwise(edges):
-        assert start < stop <= start + step
-        inside = [offset for offset in offsets if start < offset <= start + step]
-        assert stop == (max(inside) if inside else start + step)
 
 
 @kinds

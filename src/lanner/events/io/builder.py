@@ -13,9 +13,12 @@ from lanner._util.machine import megabytes
 from lanner._util.text import count, joined
 from lanner.errors import InputError, MemoryBudgetError
 from lanner.events.columns import read_only
+from lanner.events.expression_values import Longest
 from lanner.events.io.request import Request
 from lanner.events.io.spool import Spool
 from lanner.events.io.table import Chunk
+from lanner.events.lists import Lists
+from lanner.events.missing import ABSENT
 from lanner.events.sample import Sample
 from lanner.typing import Array
 
@@ -35,6 +38,11 @@ class SampleBuilder:
     rows: int = 0  # of all chunks
     chosen: int = 0  # rows that the selection let through
     dropped: int = 0  # rows among them in which something that enters the search is NaN
+    source: str = ""  # what messages call the table that is being read
+    all_missing: bool = False  # whether an object may be missing in every event
+    absent: dict[str, int] = field(default_factory=dict)  # kept rows that lack an object, by feature
+    # Of each object that is taken, by its text, its index and of whom it is asked: the length of the longest list.
+    longest: dict[tuple[str, int, str], int] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)  # how many of the selected rows are NaN, by column
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)  # to say why nothing was selected
     held: int = 0  # bytes of memory that are taken
@@ -51,8 +59,9 @@ class SampleBuilder:
 
     def add(self, chunk: Chunk) -> None:
         """Select rows of a chunk and keep what is asked for."""
-        request = self.request
-        columns, places = request.select(chunk)
+        request, source = self.request, self.source or self.what
+        columns, places, longest = request.select(chunk, source)
+        self._note_longest(longest, "event")
         places = places + self.rows
         rows = len(places)
         self.rows += len(next(iter(chunk.values())))
@@ -62,10 +71,16 @@ class SampleBuilder:
         if not rows:
             return
         table = np.empty((rows, len(request.features)))
+        whose = "event" if request.where is None else "selected event"
         for j, feature in enumerate(request.features):
-            table[:, j] = feature.values(columns, rows)
-        beside = (*request.weights, *request.varied, *request.extra)
-        results = [table, *(item.values(columns, rows) for item in beside)]
+            taken = feature.taken(columns, rows, source)
+            self._note_longest(taken.longest, whose)
+            table[:, j] = taken.values if taken.absent is None else np.where(taken.absent, ABSENT, taken.values)
+        results = [table]
+        for item in (*request.weights, *request.varied, *request.extra):
+            taken = item.taken(columns, rows, source)
+            self._note_longest(taken.longest, whose)
+            results.append(taken.values)
         whole = self._count_missing(results, rows)
         if self.drop_nan and not whole.all():
             results = [result[whole] for result in results]
@@ -74,6 +89,9 @@ class SampleBuilder:
             self.places.append(places)
             self.held += places.nbytes
         table, *others = results
+        for feature, column in zip(request.features, table.T, strict=True):
+            if not isinstance(feature.source, str):
+                self.absent[feature.name] = self.absent.get(feature.name, 0) + int(np.count_nonzero(column == ABSENT))
         self.held += sum(result.nbytes for result in others)
         self.parts = self.parts or [[] for _ in results]
         self._keep(table)
@@ -118,6 +136,8 @@ class SampleBuilder:
         """Return the sample, what uncertainties are made of and the further variables; refuse rows without numbers."""
         self._check_rows()
         self._check_missing()
+        if not self.all_missing:
+            self._check_objects()
         request = self.request
         tables, *others = self.parts
         table = assembled(tables) if self.spool is None else self.spool.table()
@@ -133,9 +153,10 @@ class SampleBuilder:
             raise InputError(f"{self.what} is empty (no rows): give at least one event")
         if not self.chosen:
             ranges = [f"{name!r} is {low:g} to {high:g}" for name, (low, high) in self.ranges.items()]
+            out_of_reach = "; ".join(self._out_of_reach())
             raise InputError(
                 f"the {self.request.where!s} selects none of the {count(self.rows, 'row')} of {self.what}"
-                f"{f' ({joined(ranges)})' if ranges else ''}: loosen it"
+                f"{f' ({joined(ranges)})' if ranges else ''}: loosen it{f' ({out_of_reach})' if out_of_reach else ''}"
             )
 
     def _check_missing(self) -> None:
@@ -150,9 +171,36 @@ class SampleBuilder:
         if self.dropped == self.chosen:
             raise InputError(f"{self.what} has NaN or missing values in all {self.chosen} rows: {found}")
 
+    def _check_objects(self) -> None:
+        """Refuse what no event has: a variable without a single value is more likely a slip than a measurement."""
+        small = "leave it out, or for a small data set, of whose reference some events have it, give all_missing=True"
+        for text in self._out_of_reach():
+            raise InputError(f"{text}: take a smaller index, {small}")
+        kept = self.chosen - (self.dropped if self.drop_nan else 0)
+        for name, number in self.absent.items():
+            if number == kept:
+                raise InputError(
+                    f"feature {name!r} of {self.what} is missing in all {count(kept, 'event')}, because none has its "
+                    f"objects: {small}"
+                )
+
+    def _out_of_reach(self) -> list[str]:
+        """The objects that are asked for and that no event has, in words."""
+        return [
+            f"{text}: no {whose} of {self.what} has so many (at most {longest})"
+            for (text, index, whose), longest in self.longest.items()
+            if (index if index >= 0 else -index - 1) >= longest
+        ]
+
+    def _note_longest(self, found: Longest, whose: str) -> None:
+        for (text, index), number in found.items():
+            key = text, index, whose
+            self.longest[key] = max(number, self.longest.get(key, 0))
+
     def _note_ranges(self, chunk: Chunk) -> None:
         for name in self.request.where.names if self.request.where is not None else ():
-            values = chunk[name][np.isfinite(chunk[name])]
+            column = chunk[name].content if isinstance(chunk[name], Lists) else chunk[name]
+            values = column[np.isfinite(column)]
             if values.size:
                 low, high = self.ranges.get(name, (np.inf, -np.inf))
                 self.ranges[name] = (min(low, float(values.min())), max(high, float(values.max())))

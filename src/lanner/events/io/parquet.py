@@ -1,9 +1,13 @@
-"""Parquet files, read with pyarrow in batches that may be smaller than a row group."""
+"""Parquet files, read with pyarrow in batches that may be smaller than a row group.
+
+Lists of numbers are for formulas, and fields of records, alone or in lists, are columns with names such as Muon.pt.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner.events.columns import as_names
+from lanner.events.io.list_chunks import pieces
 from lanner.events.io.table import COUNTED, Chunk, Table, refuse_inside, rows_per_chunk
+from lanner.events.lists import Lists
 
 
 @contextmanager
@@ -25,20 +31,97 @@ def open_table(path: Path, inside: str | None, groups: Sequence[int] | None = No
     # a whole row group of compressed bytes is held for every column.
     with pa.OSFile(str(path)) as stream, pq.ParquetFile(stream, buffer_size=2**20, pre_buffer=False) as file:
         schema = file.schema_arrow
+        leaves = {leaf.name: leaf for leaf in _leaves(schema, file.metadata) if leaf.path[1:] or leaf.levels}
+        inner = [name for name in leaves if name not in schema.names]
+
+        def problem(name: str) -> str | None:
+            if name in schema.names:
+                return type_problem(schema.field(name).type)
+            leaf = leaves[name]
+            return type_problem(leaf.type) if not leaf.levels else _list_problem(leaf.type, leaf.levels)
+
+        def width(name: str) -> float:
+            return 1 + leaves[name].values if name in leaves else 1
+
+        def column(batch: Any, name: str) -> Any:
+            if name not in leaves:
+                return as_numpy(batch.column(name))
+            return _inner(batch.column(leaves[name].path[0]), leaves[name], f"column {name!r} of {path}")
 
         def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
-            rows = rows_per_chunk(size, len(names))
-            for batch in file.iter_batches(batch_size=rows, columns=list(names), row_groups=groups):
-                yield {name: as_numpy(batch.column(name)) for name in names}
+            stored = [leaves[name].stored if name in leaves else name for name in names]
+            rows = rows_per_chunk(size, sum(map(width, names)))
+            for batch in file.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
+                chunk = {name: column(batch, name) for name in names}
+                yield from pieces(chunk, size) if any(name in leaves for name in names) else [chunk]
 
         yield Table(
             str(path),
-            as_names(schema.names, str(path)),
-            lambda name: type_problem(schema.field(name).type),
+            as_names((*schema.names, *inner), str(path)),
+            problem,
             chunks,
             hidden=_index(schema),
             first=lambda name: next(file.iter_batches(batch_size=1, columns=[name])).column(name)[0].as_py(),
+            lists=lambda name: name in leaves and leaves[name].levels == 1 and type_problem(leaves[name].type) is None,
+            inner=frozenset(inner),
         )
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """Numbers within lists or records: Muon.pt is the path ("Muon", "pt"), within one level of lists."""
+
+    path: tuple[str, ...]
+    levels: int  # of lists around it
+    type: Any
+    stored: str = ""  # what the file calls it
+    values: float = 1.0  # per event, in the row group that has most
+
+    @property
+    def name(self) -> str:
+        """What formulas call it."""
+        return ".".join(self.path)
+
+
+def _leaves(schema: Any, metadata: Any) -> list[_Leaf]:
+    """Return all that a file stores apart, in its own order; nothing if that cannot be told."""
+    found = [leaf for name in schema.names for leaf in _leaves_of(schema.field(name).type, (name,), 0)]
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    if len(found) != metadata.num_columns:
+        return []
+    return [
+        replace(
+            leaf,
+            stored=metadata.schema.column(j).path,
+            values=max((group.column(j).num_values / max(1, group.num_rows) for group in groups), default=1.0),
+        )
+        for j, leaf in enumerate(found)
+    ]
+
+
+def _leaves_of(kind: Any, path: tuple[str, ...], levels: int) -> Iterator[_Leaf]:
+    from pyarrow import types
+
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        yield from _leaves_of(kind.value_type, path, levels + 1)
+    elif types.is_struct(kind):
+        for child in (kind.field(i) for i in range(kind.num_fields)):
+            yield from _leaves_of(child.type, (*path, child.name), levels)
+    else:
+        yield _Leaf(path, levels, kind)
+
+
+def _inner(column: Any, leaf: _Leaf, what: str) -> Any:
+    """Return the numbers of a leaf, as lists where it is within some."""
+    import awkward as ak
+
+    array = ak.from_arrow(column)
+    for name in leaf.path[1:]:
+        array = array[name]
+    if leaf.levels:
+        return Lists.of(array, what)
+    filled = np.ma.filled(ak.to_numpy(ak.values_astype(array, np.float64)), np.nan)
+    return np.asarray(filled, dtype=np.float64)
 
 
 def rows_of_groups(path: Path) -> list[int]:
@@ -67,8 +150,20 @@ def type_problem(kind: Any) -> str | None:
     if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind):
         return None
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        return f"is jagged, a list per event ({kind})"
+        return _list_problem(kind.value_type, 1)
+    if types.is_struct(kind):
+        return "holds records"
     return "holds text" if types.is_string(kind) or types.is_large_string(kind) else f"holds values of type {kind}"
+
+
+def _list_problem(kind: Any, levels: int) -> str:
+    """Say what lists of an Arrow type are, where one number per event is needed."""
+    from pyarrow import types
+
+    if levels > 1 or types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return f"holds lists within lists ({kind})"
+    problem = type_problem(kind)
+    return f"is jagged, a list per event ({kind})" if problem is None else problem.replace("holds ", "holds lists of ")
 
 
 def as_numpy(column: Any) -> NDArray[Any]:

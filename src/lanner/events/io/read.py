@@ -89,10 +89,14 @@ def read_sample(
     extra: Iterable[str] | str = (),
     varied: Iterable[str] | str = (),
     drop_nan: bool = False,
+    all_missing: bool = False,
     label: str = "sample",
     memory: float | str | None = None,
 ) -> Events:
     """Read events from files or memory, with a selection and formulas over the columns.
+
+    Columns with a list per event (jagged branches of a TTree, collections of an RNTuple, lists in Parquet) are for
+    formulas: ``mu1=Muon_pt[0]``, ``n=count(Jet.pt > 30)``, ``ht=sum(Jet_pt)``, and ``max``, ``min``, ``any``, ``all``.
 
     Files are read in chunks, and only the columns that are needed, so a file may be larger than memory. Features
     that take more than a quarter of the memory budget are kept on disk and mapped into memory.
@@ -113,7 +117,7 @@ def read_sample(
         None means no weights, or those that a `Sample` has.
     where : str or Expression or None, default None
         Selection, as in ``mll > 100 && abs(eta1) < 2.4``, with ``and``, ``or``, ``not`` or their signs ``&&``,
-        ``||``, ``!``. A comparison with NaN is false.
+        ``||``, ``!``. A comparison with NaN, or with an object that the event does not have, is false.
     extra : str or iterable of str, default ()
         Further columns, or ``name=formula``, to look at but not to fit. Here NaN is allowed.
     varied : str or iterable of str, default ()
@@ -121,6 +125,11 @@ def read_sample(
         process. They are no features, unless these are named, and NaN in them is treated as in the weight.
     drop_nan : bool, default False
         Whether to drop rows in which a feature or the weight is NaN or missing, and count them. False refuses them.
+        Objects that an event does not have, such as ``Muon_pt[1]`` of a single muon, are kept in features as missing
+        and never cost the event: select with ``where="count(Muon_pt) >= 2"``.
+    all_missing : bool, default False
+        Whether an object may be missing in every event, as in a small data set of whose reference some events have it.
+        False refuses that, because the index is more likely too large.
     label : str, default "sample"
         What error messages call the sample.
     memory : float or str or None, default None
@@ -190,7 +199,8 @@ def read_sample(
                     what=what,
                     no_features=unfit,
                 )
-                builder = SampleBuilder(request, drop_nan, budget, f"{label} {describe(source)}" if in_files else what)
+                known_as = f"{label} {describe(source)}" if in_files else what
+                builder = SampleBuilder(request, drop_nan, budget, known_as, all_missing=all_missing)
                 if chosen is None and request.in_formulas:
                     warnings.warn(
                         f"{what}: left out of the features, because formulas of uncertainties need them: "
@@ -202,6 +212,7 @@ def read_sample(
                     warnings.warn(told_left_out(request, what), ColumnWarning, stacklevel=3)  # past `spelled_out`
             else:
                 check_same(table, builder.request, what)
+            builder.source = what
             for chunk in table.chunks(builder.request.needed, budget // SHARE):
                 builder.add(chunk)
     assert builder is not None  # a source names at least one file, or it was refused
@@ -258,6 +269,9 @@ def _description(source: Any, builder: SampleBuilder) -> str:
         text += f", where {request.where.text.strip()}"
     if builder.dropped:
         text += f", {builder.dropped} dropped for NaN"
+    lacking = [f"{name!r} in {count(number, 'event')}" for name, number in builder.absent.items() if number]
+    if lacking:
+        text += f", objects that are missing: {joined(lacking)}"
     if request.left_out:
         text += f", left out of the features: {in_words(request.left_out)}"
     return text

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner._util.text import LISTED, joined, listed, with_nearest
+from lanner._util.text import LISTED, joined, listed, shown, with_nearest
 from lanner.errors import InputError
 from lanner.events.columns import as_float, check_known
+from lanner.events.expression_values import Longest
 from lanner.events.expressions import Expression
 from lanner.events.io.memory import WEIGHTS
 from lanner.events.io.table import Chunk, Table
@@ -22,6 +23,29 @@ from lanner.typing import Array
 
 # 'name=formula', the name perhaps in backticks; 'a == b', 'a <= b' and 'a != b' are no definitions.
 _DEFINITION = re.compile(r"\s*(?:`(?P<ticked>[^`]+)`|(?P<plain>[^`=<>!]+?))\s*=(?!=)(?P<formula>.*)", re.DOTALL)
+
+# What no column is called: an object of a list, or a function of something.
+_LIKE_A_FORMULA = re.compile(r"\w\s*\[\s*-?\d+\s*\]|^\s*[a-z0-9]+\(.*\)", re.DOTALL)
+
+
+def _is_formula(text: str, known: Sequence[str]) -> bool:
+    """Whether a text without a name is rather a formula over known columns than a column with a slip."""
+    if not _LIKE_A_FORMULA.search(text):
+        return False
+    try:
+        names = Expression.parse(text).names
+    except InputError:
+        return False
+    return bool(names) and set(names) <= set(known)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a variable is in each row: a number, or NaN; and the rows in which it is an object that is missing."""
+
+    values: Array
+    absent: NDArray[np.bool_] | None = None
+    longest: Longest = field(default_factory=dict)  # of the lists of which objects were taken
 
 
 @dataclass(frozen=True)
@@ -36,6 +60,8 @@ class Variable:
         """Read 'column' or 'name=formula'; a column with that whole text as its name comes first."""
         definition = None if text in known else _DEFINITION.fullmatch(text)
         if definition is None:
+            if text not in known and _is_formula(text, known):
+                raise InputError(f"{what}: the {role} {shown(text)} is a formula without a name: write name=formula")
             check_known([text], known, what)
             return cls(text, text)
         name = definition["ticked"] or definition["plain"]
@@ -51,11 +77,13 @@ class Variable:
         """The columns it needs."""
         return (self.source,) if isinstance(self.source, str) else self.source.names
 
-    def values(self, chunk: Chunk, rows: int) -> Array:
-        """Return one number per row."""
+    def taken(self, chunk: Chunk, rows: int, source: str = "the table") -> Taken:
+        """Return one number per row; `source` is what messages call the table."""
         if isinstance(self.source, str):
-            return as_float(chunk[self.source])
-        return np.array(np.broadcast_to(np.asarray(self.source.evaluate(chunk), dtype=np.float64), rows))
+            return Taken(as_float(chunk[self.source]))
+        found = self.source.evaluated(chunk, source=source)
+        values = np.array(np.broadcast_to(np.asarray(found.values, dtype=np.float64), rows))
+        return Taken(values, found.absent, found.longest)
 
 
 @dataclass(frozen=True)
@@ -95,12 +123,16 @@ class Request:
         items = (*self.fitted, *self.extra)
         return tuple(dict.fromkeys(name for item in items for name in item.columns))
 
-    def select(self, chunk: Chunk) -> tuple[Chunk, NDArray[np.intp]]:
-        """Return the rows of a chunk that are asked for, only the columns still needed, and which rows these are."""
+    def select(self, chunk: Chunk, source: str = "the table") -> tuple[Chunk, NDArray[np.intp], Longest]:
+        """Return the rows of a chunk that are asked for, which rows these are, and how long the selection's lists were.
+
+        The rows have only the columns that are still needed.
+        """
         if self.where is None:
-            return chunk, np.arange(len(next(iter(chunk.values()))))
-        mask = self.where.select({name: chunk[name] for name in self.where.names} or chunk)
-        return {name: chunk[name][mask] for name in self.taken}, np.flatnonzero(mask)
+            return chunk, np.arange(len(next(iter(chunk.values())))), {}
+        found = self.where.evaluated({name: chunk[name] for name in self.where.names} or chunk, source=source)
+        mask = self.where.condition(found.values)
+        return {name: chunk[name][mask] for name in self.taken}, np.flatnonzero(mask), found.longest
 
 
 def make_request(
@@ -195,15 +227,28 @@ def check_same(table: Table, request: Request, what: str) -> None:
 
 
 def check_numbers(table: Table, request: Request, what: str) -> None:
-    """Refuse columns that do not hold one number per event."""
+    """Refuse columns that do not hold one number per event, or of which formulas do not make one."""
+    items = (*request.fitted, *request.extra)
+    alone = {item.source for item in items if isinstance(item.source, str)}
+    lists = set()
     for name in request.needed:
         problem = table.problem(name)
-        if problem is not None:
-            shown = "the weights" if name == WEIGHTS else f"column {name!r}"
-            raise InputError(
-                f"{shown} of {what} {problem}, but one number per event is needed: leave it out, or write "
-                f"one number per event to a column of its own"
-            )
+        if problem is None:
+            continue
+        if table.lists(name):
+            lists.add(name)
+            if name not in alone:
+                continue
+            advice = f"take one object of it, as in name={name}[0], or one value of all, such as name=max({name})"
+        elif fields := [field for field in table.names if field.startswith(f"{name}.")]:
+            advice = f"name one of its fields, {listed(fields)}"
+        else:
+            advice = "leave it out, or write one number per event to a column of its own"
+        subject = "the weights" if name == WEIGHTS else f"column {name!r}"
+        raise InputError(f"{subject} of {what} {problem}, but one number per event is needed: {advice}")
+    for formula in (request.where, *(item.source for item in items)):
+        if isinstance(formula, Expression):
+            formula.check_lists(lists, what)
 
 
 def with_names(table: Table, features: tuple[str, ...] | None, what: str) -> Table:

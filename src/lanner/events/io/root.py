@@ -1,20 +1,25 @@
-"""ROOT files: TTrees and RNTuples, read with uproot in chunks that end where the file's own blocks end."""
+"""ROOT files: TTrees and RNTuples, read with uproot in chunks that end where the file's own blocks end.
+
+A branch may have one number per event, or a list of them, which formulas take: arrays with a counter and vectors of
+numbers in TTrees, collections in RNTuples, whose records are reached by names with dots.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanner._util.text import listed, with_nearest
 from lanner.errors import InputError
-from lanner.events.columns import NUMBERS, as_names
-from lanner.events.io.table import Chunk, Table, rows_per_chunk
+from lanner.events.columns import NUMBERS, array_problem, as_names
+from lanner.events.io.list_chunks import growing_chunks
+from lanner.events.io.table import Chunk, Table
+from lanner.events.lists import Lists
 
 _TREES = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple", "ROOT::Experimental::RNTuple")
 
@@ -30,23 +35,44 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
         name = _tree_name(file, path, inside)
         tree = file[name]
         fields = dict(tree.items())
-        forms = _forms(tree) if hasattr(tree, "cluster_summaries") else None
+        kinds = _forms(tree) if hasattr(tree, "cluster_summaries") else None
         what = f"{path}:{name}"
 
-        def problem(column: str) -> str | None:
-            return _branch_problem(fields[column]) if forms is None else forms.get(column, "holds a record")
+        def kind(column: str) -> _Kind:
+            return _branch_kind(fields[column]) if kinds is None else kinds.get(column, _Kind("holds no numbers"))
+
+        def read(column: str, start: int, stop: int) -> Any:
+            # By branch and never by expression: uproot would evaluate a name that is no branch as Python.
+            library = "ak" if kind(column).lists else "np"
+            array = fields[column].array(entry_start=start, entry_stop=stop, library=library)
+            if library == "ak":
+                return Lists.of(array, f"column {column!r} of {what}")
+            problem = array_problem(array.dtype, array.shape)
+            if problem is not None:
+                raise InputError(f"column {column!r} of {what} {problem}, but one number per event is needed")
+            return array
 
         def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
-            edges = _edges(_offsets(tree, fields[names[0]]), int(tree.num_entries), rows_per_chunk(size, len(names)))
-            for start, stop in pairwise(edges):
-                # By branch and never by expression: uproot would evaluate a name that is no branch as Python.
-                arrays = {name: fields[name].array(entry_start=start, entry_stop=stop, library="np") for name in names}
-                yield {name: _flat(array, name, what) for name, array in arrays.items()}
+            width = 0 if any(kind(name).lists for name in names) else len(names)
+            return growing_chunks(
+                lambda start, stop: {name: read(name, start, stop) for name in names},
+                _offsets(tree, fields[names[0]]),
+                int(tree.num_entries),
+                size,
+                width,
+            )
 
         def first(name: str) -> Any:
             return fields[name].array(entry_stop=1, library="ak").to_list()[0]
 
-        yield Table(what, as_names(fields, what), problem, chunks, first=first)
+        yield Table(
+            what,
+            as_names(fields, what),
+            lambda column: kind(column).problem,
+            chunks,
+            first=first,
+            lists=lambda column: kind(column).lists,
+        )
 
 
 def _tree_name(file: Any, path: Path, inside: str | None) -> str:
@@ -65,44 +91,87 @@ def _tree_name(file: Any, path: Path, inside: str | None) -> str:
     raise InputError(f"{path}: {why}; choose from its trees: {listed(trees) or 'none'}")
 
 
-def _branch_problem(branch: Any) -> str | None:
-    """Say why a branch of a TTree is not one number per event."""
+@dataclass(frozen=True)
+class _Kind:
+    """Why a branch is not one number per event, if so, and whether it has a list of numbers."""
+
+    problem: str | None = None
+    lists: bool = False
+
+
+_PLAIN = _Kind()
+
+
+def _branch_kind(branch: Any) -> _Kind:
+    """Say what a branch of a TTree holds."""
     interpretation = branch.interpretation
     kind = type(interpretation).__name__
-    dtype = getattr(interpretation, "to_dtype", None)
-    if kind == "AsDtype" and isinstance(dtype, np.dtype) and dtype.shape == () and dtype.kind in NUMBERS:
-        return None
-    if kind == "AsDtype" and isinstance(dtype, np.dtype) and dtype.shape:
-        return f"holds {dtype.shape} numbers per event ({branch.typename})"
     if kind == "AsJagged":
-        return f"is jagged, a list per event ({branch.typename})"
-    return "holds text" if kind == "AsStrings" else f"holds objects ({branch.typename or kind})"
+        inner = _numbers(interpretation.content)
+        if inner is None:
+            return _Kind(f"holds lists of other things than numbers ({branch.typename})")
+        if inner.shape:
+            return _Kind(f"holds lists within lists ({branch.typename})")
+        return _Kind(f"is jagged, a list per event ({branch.typename})", lists=True)
+    dtype = _numbers(interpretation)
+    if dtype is not None:
+        if dtype.shape == ():
+            return _PLAIN
+        return _Kind(f"holds {dtype.shape} numbers per event ({branch.typename})", lists=len(dtype.shape) == 1)
+    if "vector<vector" in str(branch.typename).replace("std::", ""):
+        return _Kind(f"holds lists within lists ({branch.typename})")
+    return _Kind("holds text" if kind == "AsStrings" else f"holds objects ({branch.typename or kind})")
 
 
-def _forms(ntuple: Any) -> Mapping[str, str | None]:
-    """Say of each field of an RNTuple why it is not one number per event; None if it is."""
+def _numbers(interpretation: Any) -> np.dtype[Any] | None:
+    """Return the type of what is stored as plain numbers, with its shape; None if it is anything else."""
+    dtype = getattr(interpretation, "to_dtype", None)
+    if type(interpretation).__name__ != "AsDtype" or not isinstance(dtype, np.dtype):
+        return None
+    return dtype if dtype.base.kind in NUMBERS else None
+
+
+def _forms(ntuple: Any) -> Mapping[str, _Kind]:
+    """Say what each field of an RNTuple holds."""
     import awkward as ak
 
-    found: dict[str, str | None] = {}
+    found: dict[str, _Kind] = {}
+    options = ak.forms.IndexedOptionForm, ak.forms.ByteMaskedForm, ak.forms.BitMaskedForm  # of what may be missing
 
-    def walk(form: Any, prefix: str) -> None:
+    def walk(form: Any, prefix: str, levels: int) -> None:
         for field, content in zip(form.fields, form.contents, strict=True):
-            name = f"{prefix}{field}"
-            inner = content
-            while isinstance(inner, ak.forms.IndexedOptionForm | ak.forms.ByteMaskedForm | ak.forms.BitMaskedForm):
-                inner = inner.content  # a value that may be missing
+            name, inner, deep = f"{prefix}{field}", content, levels
+            while True:
+                if isinstance(inner, ak.forms.ListOffsetForm | ak.forms.RegularForm):
+                    if inner.parameters.get("__array__") == "string":
+                        break
+                    deep += 1
+                elif not isinstance(inner, options):
+                    break
+                inner = inner.content
             if isinstance(inner, ak.forms.RecordForm):
-                walk(inner, f"{name}.")
-            elif isinstance(inner, ak.forms.NumpyForm):
-                kind = np.dtype(inner.primitive).kind
-                found[name] = None if kind in NUMBERS and not inner.inner_shape else f"holds {inner.type}"
+                found[name] = _Kind(f"holds {'lists of ' if deep else ''}records")
+                walk(inner, f"{name}.", deep)
             else:
-                text = inner.parameters.get("__array__") == "string"
-                found[name] = "holds text" if text else f"is jagged, a list per event ({inner.type})"
+                found[name] = _field_kind(inner, deep)
 
     form = ntuple.to_akform()
-    walk(form[0] if isinstance(form, tuple) else form, "")
+    walk(form[0] if isinstance(form, tuple) else form, "", 0)
     return found
+
+
+def _field_kind(form: Any, levels: int) -> _Kind:
+    """Say what a field holds within so many levels of lists."""
+    if type(form).__name__ != "NumpyForm":
+        text = form.parameters.get("__array__") == "string"
+        what = "text" if text else f"{form.type}"
+        return _Kind(f"holds {'lists of ' if levels else ''}{what}")
+    levels += len(form.inner_shape)
+    if levels > 1:
+        return _Kind(f"holds lists within lists ({form.type})")
+    if np.dtype(form.primitive).kind not in NUMBERS:
+        return _Kind(f"holds {form.type}")
+    return _Kind(f"is jagged, a list per event ({form.type})", lists=True) if levels else _PLAIN
 
 
 def _offsets(tree: Any, branch: Any) -> Sequence[int]:
@@ -110,22 +179,3 @@ def _offsets(tree: Any, branch: Any) -> Sequence[int]:
     if hasattr(tree, "cluster_summaries"):
         return [int(cluster.num_first_entry) for cluster in tree.cluster_summaries]
     return [int(offset) for offset in branch.entry_offsets]
-
-
-def _edges(offsets: Sequence[int], rows: int, step: int) -> list[int]:
-    """Cut `rows` into chunks of at most `step`, at the ends of blocks where there are any."""
-    blocks, edges = np.unique([*offsets, rows]), [0]
-    while edges[-1] < rows:
-        furthest = int(blocks[np.searchsorted(blocks, edges[-1] + step, side="right") - 1])
-        edges.append(furthest if furthest > edges[-1] else min(edges[-1] + step, rows))
-    return edges
-
-
-def _flat(array: NDArray[Any], name: str, what: str) -> NDArray[Any]:
-    # A field of a record inside a list has a plain type, and only its array shows the list.
-    if array.ndim == 1 and array.dtype.kind in NUMBERS:
-        return array
-    raise InputError(
-        f"column {name!r} of {what} is jagged, a list per event: write one number per event, for example the "
-        f"leading one, to a flat tree"
-    )

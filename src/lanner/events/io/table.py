@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from lanner._util.text import first_line, shown
 from lanner.errors import InputError, LannerError, MemoryBudgetError
 from lanner.events.columns import array_problem, common_length
+from lanner.events.lists import Lists
 
-Chunk = Mapping[str, NDArray[Any]]
+Chunk = Mapping[str, Any]  # arrays of numbers or conditions; of columns that have lists `Lists`
 
 SHARE = 16  # a chunk may take this part of the budget: decompressed, converted and selected, it exists several times
 COUNTED = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name
-_FEWEST = 256  # rows of a chunk, however small the budget: below, the bookkeeping takes all the time
+FEWEST = 256  # rows of a chunk, however small the budget: below, the bookkeeping takes all the time
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Table:
     """Named columns that are read on demand.
 
     `chunks(names, size)` yields the named columns as 1-D arrays of numbers or of bool (missing values as
-    NaN), each chunk of about `size` bytes if its numbers were float64.
+    NaN), or as `Lists` of them, each chunk of about `size` bytes if its numbers were float64.
     """
 
     what: str  # what messages call it: "muons.root:events"
@@ -38,10 +39,12 @@ class Table:
     named: bool = True  # False if the names were made up, x0, x1, ...
     hidden: frozenset[str] = frozenset()  # columns that are not meant by "all": the index of pandas
     first: Callable[[str], Any] | None = None  # the first value of a column that holds no numbers, where that is cheap
+    lists: Callable[[str], bool] = lambda name: False  # whether a column has a list of numbers per event, for formulas
+    inner: frozenset[str] = frozenset()  # fields of records, which are columns for who names them
 
     def usable(self) -> tuple[dict[str, None], dict[str, str]]:
         """Return the columns of numbers, and the others with the reason."""
-        problems = {name: self.problem(name) for name in self.names if name not in self.hidden}
+        problems = {name: self.problem(name) for name in self.names if name not in self.hidden | self.inner}
         for name in self.names:
             if name in self.hidden and name not in ("", "index") and not COUNTED.fullmatch(name):
                 problems[name] = "was the index of a data frame"
@@ -63,14 +66,21 @@ class Table:
             for chunk in self.chunks([old[name] for name in chosen], size):
                 yield {name: chunk[old[name]] for name in chosen}
 
-        return replace(self, names=tuple(names), problem=lambda name: self.problem(old[name]), chunks=chunks)
+        return replace(
+            self,
+            names=tuple(names),
+            problem=lambda name: self.problem(old[name]),
+            lists=lambda name: self.lists(old[name]),
+            chunks=chunks,
+        )
 
 
 def by_columns(columns: Callable[[str], Any], names: Sequence[str], size: int, what: str) -> Iterator[Chunk]:
     """Yield chunks of columns that are stored one by one: arrays in memory, datasets of a file."""
     sources = {name: columns(name) for name in names}
     for rows in steps(common_length(sources, what), rows_per_chunk(size, len(names))):
-        yield {name: np.asanyarray(source[rows]) for name, source in sources.items()}
+        parts = {name: source[rows] for name, source in sources.items()}
+        yield {name: part if isinstance(part, Lists) else np.asanyarray(part) for name, part in parts.items()}
 
 
 def table_by_rows(
@@ -107,9 +117,9 @@ def table_by_rows(
     return Table(what, names, problem, chunks, named=named, hidden=hidden, first=first if records else None)
 
 
-def rows_per_chunk(size: int, columns: int) -> int:
+def rows_per_chunk(size: int, columns: float) -> int:
     """Return how many rows of so many float64 columns make a chunk of `size` bytes."""
-    return max(_FEWEST, size // (8 * max(1, columns)))
+    return max(FEWEST, int(size / (8 * max(1, columns))))
 
 
 def steps(rows: int, step: int) -> Iterator[slice]:
@@ -145,6 +155,10 @@ def guarded(table: Table, path: Path, format: str) -> Table:
         with reading(path, format):
             return table.problem(name)
 
+    def lists(name: str) -> bool:
+        with reading(path, format):
+            return table.lists(name)
+
     def chunks(names: Sequence[str], size: int) -> Iterator[Chunk]:
         with reading(path, format):
             parts = table.chunks(names, size)
@@ -155,7 +169,7 @@ def guarded(table: Table, path: Path, format: str) -> Table:
                 return
             yield chunk  # outside of `reading`: what goes wrong with a chunk later is no fault of the file
 
-    return replace(table, problem=problem, chunks=chunks)
+    return replace(table, problem=problem, lists=lists, chunks=chunks)
 
 
 def refuse_inside(path: Path, inside: str | None, format: str) -> None:
