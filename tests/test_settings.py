@@ -33,7 +33,7 @@ from lanner.settings import (
 
 # A search has toys of one kind of solver only; the other is for single fits, `fit_ratio(solver="falkon")`.
 NO_KEYWORD = {"solver"}
-NO_FLAG = {"solver", "uncertainties"}  # whose kinds have a flag each
+NO_FLAG = {"analysis", "solver", "uncertainties"}  # an argument of search; of fit_ratio alone; kinds with a flag each
 FUNCTIONS = [name for name in lanner.__all__ if inspect.isfunction(getattr(lanner, name))]
 DEFAULTS = {f.name: f.default for f in fields(FitSettings)}
 

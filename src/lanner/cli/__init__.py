@@ -11,6 +11,7 @@ import click
 
 from lanner import __version__
 from lanner._util.progress import begin, shown
+from lanner.cli.analysing import init
 from lanner.cli.comparing import compare
 from lanner.cli.doctor import doctor
 from lanner.cli.dry_running import tell_dry_run
@@ -51,6 +52,7 @@ def main() -> None:
     """
 
 
+main.add_command(init)
 main.add_command(example)
 main.add_command(generate)
 
@@ -65,7 +67,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
         with shown(not quiet) as told:
             import lanner
             from lanner.cli.config import write_config
-            from lanner.cli.jobs import expected_of, read_reference
+            from lanner.cli.jobs import number_expected, read_reference
 
             begin(told, "reading the reference")
             reference = read_reference(config)
@@ -73,7 +75,7 @@ def tune(config_file: str | None, as_json: bool, quiet: bool, **given: Any) -> N
             begin(told, "tuning")
             tuning = lanner.tune(
                 reference.sample,
-                expected=expected_of(config),
+                expected=number_expected(config),
                 memory=config.memory,
                 progress=told,
                 **config.fit_keywords(),
@@ -142,13 +144,17 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
 
 
 @main.command(cls=Grouped, needed=("reference", "data", "expected"))
+@click.argument("analysis", required=False, type=click.Path(dir_okay=False))
 @flags("reference", "data", "expected", *SAMPLES, "spread", *FIT, "null", "toys", *UNTIL, *WORKERS)
 @uncertainty_flags
 @flags("output", output="Where to write the result, the report and the toys (default: a folder named after the files).")
 @dry_run_flag
 @common_flags
 def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, **given: Any) -> None:
-    """Test whether the data follow the reference, and report where they do not."""
+    """Test whether the data follow the reference, and report where they do not.
+
+    ANALYSIS is a file that says all of it (lanner init); what it says need not be given again.
+    """
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "data", "expected"))
         refuse_idle(given, config)
@@ -263,11 +269,11 @@ def power(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, su
             import lanner
             from lanner._util.files import write_atomically
             from lanner.cli.config import executor_chosen
-            from lanner.cli.jobs import expected_of, read_like, read_reference, read_uncertainties
+            from lanner.cli.jobs import number_expected, read_like, read_reference, read_uncertainties
 
             begin(told, "reading the samples")
             reference = read_reference(config)
-            expected = expected_of(config)
+            expected = number_expected(config)
             if expected is None:
                 raise lanner.errors.InputError("the power depends on a number of events: give --expected N")
             assert config.signal_events is not None

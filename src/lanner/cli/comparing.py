@@ -90,7 +90,7 @@ def _suite(suite: str, signals: str | None, share: float, config: RunSettings, p
 
 def _files(config: RunSettings, progress: Any, quiet: bool) -> Any:
     import lanner
-    from lanner.cli.jobs import expected_of, read_like, read_reference
+    from lanner.cli.jobs import number_expected, read_like, read_reference
 
     begin(progress, "reading the samples")
     reference = read_reference(config)
@@ -103,7 +103,7 @@ def _files(config: RunSettings, progress: Any, quiet: bool) -> Any:
     samples: dict[str, Any] = {name: events.sample for name, events in others.items()}
     return lanner.compare(
         reference.sample,
-        expected=expected_of(config),
+        expected=number_expected(config),
         signal_events=config.signal_events,
         alone=config.signal_alone,
         scaling=config.scaling,

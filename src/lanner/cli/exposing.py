@@ -42,11 +42,11 @@ def exposure(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool,
             import lanner
             from lanner._util.files import write_atomically
             from lanner.cli.config import executor_chosen
-            from lanner.cli.jobs import expected_of, read_reference, read_uncertainties
+            from lanner.cli.jobs import number_expected, read_reference, read_uncertainties
 
             begin(told, "reading the samples")
             reference = read_reference(config)
-            expected = expected_of(config)
+            expected = number_expected(config)
             if expected is None:
                 raise lanner.errors.InputError("the exposure depends on a number of events: give --expected N")
             tell_samples(config, quiet=quiet, reference=reference)

@@ -35,6 +35,8 @@ def default_folder(config: RunSettings, command: str) -> str:
     'search-data-mc-98000c'
     """
     names = [_stem(files[0]) for files in (config.data, config.reference) if files]
+    if config.analysis is not None:
+        names = [_stem(config.analysis)]
     settings = {name: value for name, value in config.to_dict().items() if name not in _SAME_RUN}
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     return "-".join([command, *names, digest[:6]])

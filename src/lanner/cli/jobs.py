@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lanner.cli.analysing import Processed, read_processed
 from lanner.cli.config import load_config, write_config
 from lanner.cli.telling import shared_files
 from lanner.cli.uncertain import uncertainties_of, varied_columns
@@ -26,7 +27,7 @@ from lanner.run.execution.local import Executor, Local
 from lanner.run.fingerprint import sample_digest
 from lanner.run.manifest import NAME as MANIFEST
 from lanner.run.manifest import written_together
-from lanner.run.prepare import SCORE_TOYS, TOYS
+from lanner.run.prepare import FROM_WEIGHTS, SCORE_TOYS, TOYS
 from lanner.run.result import SearchResult
 from lanner.run.result_io import CONFIG, KIND, REPORT, RESULT, data_of, harm_of, write_result
 from lanner.settings import FitSettings, RunSettings
@@ -44,6 +45,8 @@ class Files:
 
 def read_reference(config: RunSettings) -> Events:
     """The reference of a run."""
+    if config.analysis is not None:
+        return read_processed(config)
     assert config.reference is not None
     return read_sample(
         list(config.reference),
@@ -61,7 +64,7 @@ def read_reference(config: RunSettings) -> Events:
 @contextmanager
 def opened_reference(config: RunSettings, executor: Executor, progress: Progress | None) -> Iterator[Events]:
     """The reference of a search: read, or left in its files for whoever computes."""
-    if not config.spread:
+    if not config.spread or config.analysis is not None:
         yield read_reference(config)
         return
     _refuse_beside_spread(config)
@@ -132,9 +135,19 @@ def _listed(names: tuple[str, ...] | None) -> list[str] | None:
     return None if names is None else list(names)
 
 
-def expected_of(config: RunSettings) -> float | None:
-    """N(0), or None where only the shape is tested."""
-    return None if config.expected == "observed" else float(config.expected)  # type: ignore[arg-type]
+def expected_of(config: RunSettings) -> float | str | None:
+    """N(0), "weights" where the reference's weights say it, or None where only the shape is tested."""
+    if config.expected in ("observed", FROM_WEIGHTS):
+        return None if config.expected == "observed" else FROM_WEIGHTS
+    return float(config.expected)  # type: ignore[arg-type]
+
+
+def number_expected(config: RunSettings) -> float | None:
+    """The same where the weights cannot say it."""
+    expected = expected_of(config)
+    if isinstance(expected, str):
+        raise InputError(f"expected={expected!r} is for search and calibrate: give a number")
+    return expected
 
 
 def finish(
@@ -180,6 +193,7 @@ def describe(result: SearchResult, files: Files, *, variables: tuple[str, ...] |
         extra_data=files.data.extra,
         variables=variables,
         data_rows=files.data.rows,
+        look=files.reference.look if isinstance(files.reference, Processed) else None,
     )
 
 

@@ -114,6 +114,11 @@ def configured(config_file: str | None, given: dict[str, Any], *, needed: tuple[
         of_file = {str(name): entry for name, entry in (settings.get("uncertainties") or {}).items()}
         settings["uncertainties"] = of_file | by_flags
     settings |= {name: value for name, value in given.items() if value is not None and value != ()}
+    if settings.get("analysis") is not None:
+        from lanner.cli.analysing import settings_of
+
+        settings = settings_of(settings["analysis"]) | settings
+        needed = tuple(name for name in needed if name != "reference")
     try:
         config = RunSettings.of(settings)
     except InputError as error:

@@ -57,13 +57,14 @@ def lines_on_samples(config: RunSettings, **samples: Events) -> list[str]:
     """The features, and where rows were left out how many remain, with what that means for the expected number."""
     names = next(iter(samples.values())).sample.names
     lines = [f"{count(len(names), 'feature')}: {', '.join(names)}"]
+    lines += [line for events in samples.values() for line in getattr(events, "lines", ())]
     fewer = {label: events for label, events in samples.items() if len(events.sample) < events.read}
     for label, events in fewer.items():
         why = [f"--where {config.where!r}"] if config.where else []
         why += [f"--drop-nan ({count(events.dropped, 'row')})"] if events.dropped else []
         kept = f"{label}: {len(events.sample)} of {count(events.read, 'event')} kept"
         lines.append(f"{kept} by {' and '.join(why)}" if why else kept)
-    if fewer and config.expected not in (None, "observed"):
+    if fewer and config.expected not in (None, "observed", "weights"):
         expected = float(config.expected or 0)
         lines.append(f"--expected {expected:g} has to be the number after this selection: it is taken as it is")
     return lines

@@ -2,8 +2,7 @@
 
 `spread` says which files, columns and rows are meant. A mapper (`RowMapper`: one after another in this process, or the
 workers of a cluster) reads the parts and applies some work to each; what comes back is small or is added up. Events
-keep the places that they would have if all files were read one after another, so that whoever plans, draws or sums by
-places finds what it would find in memory.
+keep the places that they would have if all files were read one after another, where whoever plans or draws finds them.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def prepare(
     if data is None and settings.null not in (None, "reference"):
         raise InputError(f"null={settings.null!r} needs the data; without them toys come from the reference")
     budget = memory_budget(memory)
-    reference, said = with_toy_weights(reference, settings, memory=budget, uncertain=uncertain, progress=progress)
+    reference, said = with_toy_weights(reference, settings, memory=budget, progress=progress)
     plans = plan_search(
         reference, data, expected=number, settings=settings, memory=budget, progress=progress, expected_error=error
     )

@@ -21,12 +21,9 @@ _LEAST = 200  # events, to learn anything from
 
 
 def with_toy_weights(
-    reference: Sample, settings: FitSettings, *, memory: int, uncertain: bool = False, progress: Progress | None = None
+    reference: Sample, settings: FitSettings, *, memory: int, progress: Progress | None = None
 ) -> tuple[Sample, tuple[Chosen, ...]]:
-    """The reference with the local mean of its weights, where some of these are negative; and what there is to say.
-
-    An `uncertain` reference gets the local mean in place of its weights: r(x; nu) has a meaning for these alone.
-    """
+    """The reference with the local mean of its weights, where some of these are negative; and what there is to say."""
     w = reference.weights
     if w is None or reference.toy_weights is not None or not (w < 0).any() or settings.null not in (None, "reference"):
         return reference, ()
@@ -49,8 +46,6 @@ def with_toy_weights(
         "by the local mean of the weights",
         f"{share:.1%} of the reference's weights are negative; {count(found.clipped, 'event')} whose mean is, too",
     )
-    if uncertain:
-        return Sample(reference.features, reference.names, found.values, label="reference"), (chosen,)
     return (
         Sample(reference.features, reference.names, w, label="reference", toy_weights=found.values),
         (chosen,),

@@ -12,13 +12,16 @@ from lanner.errors import UnknownSettingError
 from lanner.settings.fit import FitKeywords, FitSettings
 from lanner.settings.uncertain import DeclaredUncertainty, Uncertainties
 
-EXPECTED = Number(least=1e-6, most=1e15, words=("observed",), such_as="20000")  # nobody means others
+EXPECTED = Number(least=1e-6, most=1e15, words=("observed", "weights"), such_as="20000")  # nobody means others
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(FitSettings):
     """All that a run can be told: what the command line has flags for, and a configuration file keys."""
 
+    analysis: str | None = setting(
+        None, Text("FILE"), "An analysis file: simulated samples, data, features, selection (lanner init)."
+    )
     reference: tuple[str, ...] | None = setting(
         None, Names(path=True), "Reference sample: FILE, FILE.root:TREE, or a glob."
     )
@@ -49,7 +52,7 @@ class RunSettings(FitSettings):
     expected: float | str | None = setting(
         None,
         EXPECTED,
-        "Data events that the reference predicts; 'observed' tests the shape alone.",
+        "Data events that the reference predicts; 'weights': the sum of its weights; 'observed' tests the shape alone.",
     )
     toys: int | str = setting(
         "auto",

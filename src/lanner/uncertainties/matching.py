@@ -51,8 +51,8 @@ def match_uncertainties(uncertainties: Iterable[Uncertainty], reference: Sample)
 
 
 def weights_of(sample: Sample) -> Array:
-    """The weights of a sample's events, 1 each where there are none."""
-    return np.ones(len(sample)) if sample.weights is None else sample.weights
+    """The weights of a sample's events, 1 each where there are none, and their local mean where some are negative."""
+    return np.ones(len(sample)) if sample.draws_by is None else sample.draws_by
 
 
 def _leave_out(name: str, why: str) -> None:
@@ -96,7 +96,7 @@ def _shifted(one: Shifted, reference: Sample) -> list[Uncertainty]:
         _check_overlap(sample, reference, what)
         matched[direction] = sample
         matched[f"{direction}_yield"] = ratio if change is None else change
-    return _two_sided(replace(one, **matched), Sample(reference.features, reference.names, reference.weights))
+    return _two_sided(replace(one, **matched), reference.take(slice(None)))
 
 
 def _two_sided(one: Weights | Shifted, nominal: Any) -> list[Uncertainty]:

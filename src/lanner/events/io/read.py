@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanner._util.machine import memory_budget
-from lanner._util.text import count, listed
+from lanner._util.text import count, joined, listed
 from lanner.errors import ColumnWarning, InputError
 from lanner.events.columns import as_names
 from lanner.events.expressions import Expression
