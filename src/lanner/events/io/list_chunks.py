@@ -58,11 +58,11 @@ def pieces(chunk: Chunk, size: int) -> Iterator[Chunk]:
     >>> [len(piece["a"]) for piece in pieces(chunk, 40)]
     [1, 1]
     """
+    if not any(isinstance(column, Lists) for column in chunk.values()):
+        yield chunk  # one number each: whoever read the chunk knew its size
+        return
     ends = np.cumsum(8 * _numbers(chunk))
     start, before = 0, 0
-    if not any(isinstance(column, Lists) for column in chunk.values()):
-        ends = ends[:0]  # one number each: whoever read the chunk knew its size
-        yield chunk
     while start < len(ends):
         stop = max(start + 1, int(np.searchsorted(ends, before + size, side="right")))
         yield chunk if stop - start == len(ends) else _rows(chunk, slice(start, stop))
