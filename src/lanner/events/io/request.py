@@ -164,7 +164,7 @@ def make_request(
         }
         used = {weight, *(name for item in uncertain for name in item.columns)}
         roles = {name: why for name, why in (no_features or {}).items() if name in numbers and name not in used}
-        left_out = roles | left_out
+        left_out = {**roles, **left_out}
         chosen = tuple(Variable(name, name) for name in numbers if name not in used and name not in roles)
         if not chosen:
             why = f": {in_words(left_out)}; name those that are meant with features=[...]" if roles else ""
