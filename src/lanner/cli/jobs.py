@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lanner.cli.analysing import Processed, read_processed
 from lanner.cli.config import load_config, write_config
+from lanner.cli.processed import Processed, read_processed
 from lanner.cli.telling import shared_files
 from lanner.cli.uncertain import uncertainties_of, varied_columns
 from lanner.errors import InputError, StoreWarning, UncertaintyWarning

@@ -39,9 +39,9 @@ class Analysis:
     --------
     >>> import lanner, tempfile
     >>> from pathlib import Path
-    >>> text = "samples: {top: {files: top.csv, weights: w}}\\nfeatures: [pt]\\nselection: pt > 1\\n"
+    >>> text = "samples: {top: {files: top.csv, weights: w}}\nfeatures: [pt]\nselection: pt > 1\n"
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "top.csv").write_text("pt,w\\n1,0.5\\n2,0.5\\n3,0.25\\n")
+    ...     _ = Path(folder, "top.csv").write_text("pt,w\n1,0.5\n2,0.5\n3,0.25\n")
     ...     _ = Path(folder, "analysis.yaml").write_text(text)
     ...     analysis = lanner.read_analysis(Path(folder, "analysis.yaml"))
     ...     analysis.reference.yields()[0].expected
@@ -136,9 +136,9 @@ def read_analysis(path: PathLike, *, memory: float | str | None = None) -> Analy
     --------
     >>> import lanner, tempfile
     >>> from pathlib import Path
-    >>> text = "samples: {top: {files: top.csv, weights: w}}\\nfeatures: [pt]\\nselection: pt > 1\\n"
+    >>> text = "samples: {top: {files: top.csv, weights: w}}\nfeatures: [pt]\nselection: pt > 1\n"
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "top.csv").write_text("pt,w\\n1,0.5\\n2,0.5\\n3,0.25\\n")
+    ...     _ = Path(folder, "top.csv").write_text("pt,w\n1,0.5\n2,0.5\n3,0.25\n")
     ...     _ = Path(folder, "analysis.yaml").write_text(text)
     ...     analysis = lanner.read_analysis(Path(folder, "analysis.yaml"))
     ...     analysis.reference.yields()[0].expected

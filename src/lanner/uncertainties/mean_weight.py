@@ -37,7 +37,8 @@ def mean_weights(sample: Sample, scaling: Scaling, *, seed: int, memory: int) ->
 
     >>> x = np.random.default_rng(1).exponential(size=4000)
     >>> w = np.where(np.arange(4000) % 5 == 0, -1.0, 1.0)
-    >>> found = mean_weights(Sample.of(x, weights=w), Scaling.learn(x[:, None]), seed=1, memory=10**9)
+    >>> sample = Sample.of(x, weights=w)
+    >>> found = mean_weights(sample, Scaling.learn(sample), seed=1, memory=10**9)
     >>> bool(abs(found.values / 0.6 - 1).max() < 0.2)
     True
     """
