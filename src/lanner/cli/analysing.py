@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from lanner._util.files import write_atomically
 from lanner.cli.terminal import plain_errors
 from lanner.errors import InputError
 
@@ -21,6 +20,8 @@ def init(file: str) -> None:
     FILE is analysis.yaml if nothing is given; a file that exists is never overwritten. Then: lanner search FILE
     """
     with plain_errors(quiet=False):
+        from lanner._util.files import write_atomically
+
         path = Path(file)
         if path.suffix not in (".yaml", ".yml"):
             raise InputError(f"{path}: an analysis file ends in .yaml")
