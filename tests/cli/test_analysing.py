@@ -46,9 +46,9 @@ def test_an_analysis_is_searched_reported_and_reported_again(folder: Path) -> No
     assert (folder / "out" / "report.html").exists()
 
 
-def test_flags_come_before_the_file(folder: Path) -> None:
-    options = ("--expected", "250", "--where", "pt > 20", "--toys", "90", "--output", "out", "--quiet")
-    done = run("search", "analysis.yaml", *options)
+def test_flags_come_before_the_file_and_normalisations_beside_it(folder: Path) -> None:
+    where = ("--where", "pt > 20", "--expected", "250", "--normalisation", "lumi=0.03")
+    done = run("search", "analysis.yaml", *where, "--toys", "90", "--output", "out", "--quiet")
     assert done.exit_code == 0, done.output
     assert json.loads((folder / "out" / "result.json").read_text())["configuration"]["expected"] == 250
 
@@ -68,9 +68,3 @@ def test_what_does_not_go_together_is_refused(folder: Path, arguments: tuple[str
     assert done.exit_code != 0
     assert said in done.output
     assert "Traceback" not in done.output
-
-
-def test_uncertainties_with_a_number_expected(folder: Path) -> None:
-    options = ("--normalisation", "lumi=0.03", "--expected", "243", "--toys", "90", "--output", "out", "--quiet")
-    done = run("search", "analysis.yaml", *options)
-    assert done.exit_code == 0, done.output
