@@ -129,3 +129,14 @@ def test_what_weights_cannot_expect_is_refused(reference: Sample) -> None:
         lanner.search(
             reference, law(9, 5), expected="weights", uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS
         )
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_unit_of_weights_means_nothing(sign: float) -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.exponential(size=(4000, 1)), rng.exponential(size=(100, 1))
+    weights = rng.uniform(0.5, 1.5, 4000)
+    weights[::10] *= sign
+    found = [lanner.search(Sample.of(x, weights=w), y, expected=100, **SETTINGS) for w in (weights, weights / 64)]
+    np.testing.assert_allclose(found[0].null.statistics, found[1].null.statistics, rtol=1e-4, atol=1e-4)
+    assert found[0].p_value == found[1].p_value

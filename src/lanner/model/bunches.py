@@ -116,6 +116,12 @@ class Bunches:
         """What each row weighs as a part of the reference."""
         return np.asarray(self.sizes if self.weights is None else self.weights, dtype=np.float64)
 
+    @cached_property
+    def events_a_weight(self) -> float:
+        """How many events without weights a unit of weight of the reference is worth, whatever the unit."""
+        w = self.mass[: self.drawn]
+        return 1.0 if self.weights is None else float(w.sum() / (w @ w))
+
     @property
     def density(self) -> Array | None:
         """Weights of the same density, of which none is negative; None where events have no weights."""

@@ -47,7 +47,7 @@ class Taken:
         if bunches.weights is not None:
             entries *= bunches.weights[rows]
         entries += is_data
-        own = _sums(np.where(is_data & inside, bunches.mass[rows], 0.0), ends) / expected
+        own = _sums(np.where(is_data & inside, bunches.mass[rows], 0.0), ends) * bunches.events_a_weight / expected
         return cls(len(bunches), rows, ends, is_data, entries, scale, tuple(d.split for d in draws), own)
 
     def __len__(self) -> int:
