@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanner._util.regular import check_regular
+from lanner._util.regular import text_of_settings
 from lanner._util.yaml_file import load_yaml
 from lanner.errors import InputError
 from lanner.settings import RunSettings, check_known, checked
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lanner.run.execution.local import Executor
     from lanner.typing import PathLike
 
-_LARGEST = 2**20  # bytes of a configuration
 _DASK = ("scheduler", "workers", "threads", "tls_ca", "tls_cert", "tls_key")
 
 
@@ -25,17 +24,12 @@ def load_config(path: PathLike) -> dict[str, Any]:
     """The settings that a file gives, checked one by one."""
     path = Path(path)
     try:
-        check_regular(path, "configuration")
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"configuration {path} is larger than a megabyte: give a file of settings")
-        text = path.read_text(encoding="utf-8")
+        text = text_of_settings(path, "configuration")
     except FileNotFoundError:
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, beside)
         hint = f"; nearest: {', '.join(near)}" if near else ""
         raise InputError(f"configuration {path} does not exist{hint}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"configuration {path} cannot be read: {error}") from None
     parsed = _parse(path, text)
     settings = {key.replace("-", "_"): value for key, value in parsed.items()}
     if len(settings) < len(parsed):

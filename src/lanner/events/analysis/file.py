@@ -26,13 +26,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from lanner._util.regular import check_regular
+from lanner._util.regular import text_of_settings
 from lanner._util.yaml_file import load_yaml_lines
 from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile, Feature, Simulated
 from lanner.typing import PathLike
 
-_LARGEST = 2**20  # bytes
 _TURN = 2 * math.pi
 _KEYS = ("luminosity", "samples", "data", "features", "selection", "settings")
 _OF_SAMPLE = ("files", "process", "cross_section", "sum_of_weights", "weights")
@@ -59,11 +58,8 @@ def read_analysis_file(path: PathLike) -> AnalysisFile:
     """
     path = Path(path)
     try:
-        check_regular(path, "analysis file")
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"analysis file {path} is larger than a megabyte: give a file of settings")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = text_of_settings(path, "analysis file")
+    except FileNotFoundError as error:
         raise InputError(f"analysis file {path} cannot be read: {error}") from None
     found, lines = load_yaml_lines(path, text)
     return _Reader(path, lines).analysis(found)
