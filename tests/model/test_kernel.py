@@ -30,7 +30,7 @@ def test_a_few_wild_values_spoil_nothing(rng: np.random.Generator, distance: flo
 
 def test_no_underflow_is_raised_where_the_caller_asks_for_errors() -> None:
     with np.errstate(all="raise"):
-        assert GaussianKernel(1e-3)(np.zeros((1, 1)), np.ones((1, 1)))[0, 0] < 1e-300
+        assert GaussianKernel(1e-3)(np.zeros((1, 1)), np.ones((1, 1)))[0, 0] < 1e-17
 
 
 def test_never_exceeds_one(rng: np.random.Generator) -> None:
@@ -57,3 +57,10 @@ def test_kernel_sum_is_the_matrix_times_the_coefficients(rng: np.random.Generato
 def test_width_of_the_paper_is_the_90th_percentile_of_the_distances(rng: np.random.Generator) -> None:
     # Distances between exponential events are exponential with the same rate: the quantile is log(10) / 8.
     assert pairwise_width(rng.exponential(1 / 8, (50_000, 1)), rng=rng) == pytest.approx(np.log(10) / 8, rel=0.05)
+
+
+def test_products_of_kernel_values_do_not_underflow_in_single_precision() -> None:
+    x = np.linspace(0.0, 100.0, 400)[:, None]
+    k = GaussianKernel(1.0)(x, x[::40]).astype(np.float32)
+    assert k.min() ** 2 > np.finfo(np.float32).tiny
+    np.testing.assert_allclose(k, np.exp(-0.5 * (x - x[::40].T) ** 2), rtol=1e-5, atol=1e-17)

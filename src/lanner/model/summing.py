@@ -56,11 +56,13 @@ class Whitened:
 
     def residuals(self, k: Values, columns: int) -> Array:
         """k(x, x) - |phi(x)|^2 of each row of kernel values, by the first columns alone."""
-        arrays = self.arrays
         if columns == self.basis.rank:
-            phi = self.phi(k)
-        else:
-            phi = arrays.triangular(self.factor[:columns, :columns], k[:, :columns].T).T
+            return self.left_over(self.phi(k))
+        return self.left_over(self.arrays.triangular(self.factor[:columns, :columns], k[:, :columns].T).T)
+
+    def left_over(self, phi: Values) -> Array:
+        """k(x, x) - |phi(x)|^2 of each row of features."""
+        arrays = self.arrays
         squares = np.einsum("ij,ij->i", phi, phi) if arrays.xp is np else arrays.get(arrays.xp.sum(phi * phi, axis=1))
         return np.clip(1.0 - squares, 0.0, 1.0)
 
@@ -109,10 +111,13 @@ def summed_features(
         part = slice(first + rows.start, first + rows.stop)
         span = slice(bunches.starts[part.start], bunches.starts[part.stop])
         k = whitened.columns(events[bunches.events[span]])
-        residuals[span] = whitened.residuals(k, columns)
-        if size > 1:
-            k = arrays.xp.sum(arrays.xp.reshape(k, (part.stop - part.start, size, r)), axis=1)
-        phi[part, :] = arrays.cast(whitened.phi(k), dtype)
+        if size == 1:
+            found = whitened.phi(k)
+            residuals[span] = whitened.left_over(found[:, :columns])
+        else:
+            residuals[span] = whitened.residuals(k, columns)
+            found = whitened.phi(arrays.xp.sum(arrays.xp.reshape(k, (part.stop - part.start, size, r)), axis=1))
+        phi[part, :] = arrays.cast(found, dtype)
         if told is not None:
             told(span.stop / len(bunches.events))
 
