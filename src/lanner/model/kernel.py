@@ -38,7 +38,8 @@ class GaussianKernel:
 # the rounding of double precision is then 2e-10 for all others.
 _FAR = 1e3
 # The logarithm of the smallest kernel value, 4e-18: beside 1 it is as good as 0 in double precision. Products of
-# smaller ones underflow in single precision, where processors are slow (a second moment of 249 columns in 1-D: 10 times).
+# smaller ones underflow in single precision, where processors are slow (a second moment of 249 columns in 1-D: 10
+# times).
 _LEAST_LOG = -40.0
 
 
