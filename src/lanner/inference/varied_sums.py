@@ -20,7 +20,7 @@ from lanner.model.nystrom import Basis
 from lanner.model.parallel import blocks, for_rows, sum_over_rows
 from lanner.model.residuals import BEYOND, Residuals, ResidualSums
 from lanner.model.splits import NEVER, Splits
-from lanner.model.summing import Whitened, equal_rows, moment_labels, summed
+from lanner.model.summing import Whitened, equal_rows, moment_labels, reach_columns, summed
 from lanner.typing import Array
 from lanner.uncertainties.toys import VariedReference
 
@@ -43,8 +43,8 @@ class EventFeatures:
         """The features that sums of these values are, a row each."""
         return self.whitened.phi(sums)
 
-    def residuals(self, values: Values, columns: int) -> Array:
-        """What of each event the basis cannot represent."""
+    def residuals(self, values: Values, which: NDArray[np.intp], columns: int) -> Array:
+        """What of each of some events the basis cannot represent."""
         return self.whitened.residuals(values, columns)
 
 
@@ -53,17 +53,20 @@ class StoredEventFeatures(EventFeatures):
     """The same with the features of the reference kept, for several data sets."""
 
     kept: NDArray[np.float32]  # (reference events, r)
+    left_over: Array  # of each, by the columns that tell what is out of reach
 
     @classmethod
     def of(cls, events: ScaledRows, basis: Basis, reference: int) -> StoredEventFeatures:
         """Compute and keep them."""
         whitened, kept = Whitened.of(basis), np.empty((reference, basis.rank), dtype=np.float32)
+        left_over, columns = np.empty(reference), reach_columns(reference, basis.rank)
 
         def fill(rows: slice) -> None:
             kept[rows] = whitened.phi(whitened.columns(events[rows]))
+            left_over[rows] = whitened.left_over(kept[rows, :columns])
 
         for_rows(reference, ROWS, fill)
-        return cls(events, whitened, kept)
+        return cls(events, whitened, kept, left_over)
 
     def values(self, which: NDArray[np.intp]) -> Values:  # noqa: D102
         return self.kept[which]
@@ -71,9 +74,8 @@ class StoredEventFeatures(EventFeatures):
     def phi(self, sums: Values) -> Values:  # noqa: D102
         return sums
 
-    def residuals(self, values: Values, columns: int) -> Array:  # noqa: D102
-        first = values[:, :columns]
-        return np.asarray(np.clip(1.0 - np.einsum("ij,ij->i", first, first), 0.0, 1.0), dtype=np.float64)
+    def residuals(self, values: Values, which: NDArray[np.intp], columns: int) -> Array:  # noqa: D102
+        return self.left_over[which]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,7 @@ def summed_at_nu(
             part = slice(first + rows.start, first + rows.stop)
             which = bunches.events[bunches.starts[part.start] : bunches.starts[part.stop]]
             k = source.values(which)
-            g = source.residuals(k, columns)
+            g = source.residuals(k, which, columns)
             g = np.where(np.isnan(as_if_none[which]), g, as_if_none[which])
             by_row[part] = (g * varied.accepted[which]).reshape(-1, size).sum(axis=1)
             h = k * arrays.put(varied.accepted[which] + a0 * v[which])[:, None]

@@ -27,6 +27,7 @@ from lanner.uncertainties.effects import Effects, Nuisances
 _HEAVY = 0.02  # the share of the events that are taken one by one
 _LARGEST = 100.0  # the largest v over its mean: beyond, single events would rule
 _FEW = 5  # nuisances, up to which third powers of several together are taken
+_KEPT = 10_000_000  # numbers, 80 MB, that are kept to be asked for again
 _STEPS = 12
 _GOAL = 1e-8
 
@@ -87,6 +88,19 @@ class VariedReference:
 
         Their sums over a reference times the powers are the sum of w r(x; nu^ + delta).
         """
+        if self._all_columns is not None:
+            return self._all_columns[events]
+        return self._columns(events)
+
+    @cached_property
+    def _all_columns(self) -> Array | None:
+        """Of all events, where they are few: every width asks for them."""
+        number = len(self.varied)
+        if number * len(self.monomials.exponents) > _KEPT:
+            return None
+        return self._columns(slice(0, number))
+
+    def _columns(self, events: NDArray[np.intp] | slice) -> Array:
         d, e = self.slopes[events], self.curvatures[events]
         each = [np.ones_like(d), d, (d**2 + e) / 2, (d**3 + 3 * d * e) / 6]  # of delta^0 to delta^3
         found = np.repeat(self.varied[events, None], len(self.monomials.exponents), axis=1)
