@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(VENV)/.torch
+DOCS := $(VENV)/.docs
 # At the versions of constraints.txt, the build backend in its own environment included: older and newer pips read one of these each.
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-full fuzz faults golden lint docs wheel licences pins bench bench-full study format hooks clean
+.PHONY: demo test test-full fuzz faults golden lint api docs wheel licences pins bench bench-full study format hooks clean
 
 # The paper's 1-D reference, and data with a small peak hidden in its tail.
 demo: $(READY)
@@ -52,8 +53,13 @@ lint: $(READY)
 	$(BIN)/lint-imports --no-cache --no-logo
 
 # The page of Python names, docs/api.md, from the docstrings.
-docs: $(READY)
+api: $(READY)
 	$(BIN)/python docs/make_api.py
+
+# The site of the documentation in site/, the notebooks of its gallery run anew (minutes). A broken link is an error.
+docs: api $(DOCS)
+	NO_MKDOCS_2_WARNING=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "open site/index.html"
 
 # The wheel, built twice: the same bytes, or an error; and its SHA-256.
 wheel: $(READY)
@@ -65,8 +71,8 @@ wheel: $(READY)
 	$(BIN)/python -m pip --disable-pip-version-check hash dist/*.whl
 
 # docs/licences.md, from what is installed.
-licences: $(TORCH)
-	$(BIN)/python docs/make_dependencies.py
+licences: $(TORCH) $(DOCS)
+	$(BIN)/python docs/make_licences.py
 
 # constraints.txt of the newest versions that pyproject.toml allows, and the table of their licences. Nothing is installed to choose
 # them; then .venv is brought to them.
@@ -75,7 +81,7 @@ pins:
 	rm -rf $(VENV)-pins
 	$(PYTHON) -m venv $(VENV)-pins
 	$(VENV)-pins/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
-		--report $(VENV)-pins/report.json --only-binary pythia8mc,fastjet ".[dev,physics,dask,network,gpu]"
+		--report $(VENV)-pins/report.json --only-binary pythia8mc,fastjet ".[dev,physics,dask,network,gpu,docs]"
 	$(PYTHON) docs/make_pins.py $(VENV)-pins/report.json
 	rm -rf $(VENV)-pins
 	$(MAKE) licences
@@ -113,5 +119,10 @@ $(TORCH): $(READY)
 	$(INSTALL) -e ".[network]"
 	touch $(TORCH)
 
+# What the site of the documentation is made with, Jupyter among it.
+$(DOCS): $(READY)
+	$(INSTALL) -e ".[docs]"
+	touch $(DOCS)
+
 clean:
-	rm -rf $(VENV) $(VENV)-pins dist demo fuzz-failures .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf site $(VENV) $(VENV)-pins dist demo fuzz-failures .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

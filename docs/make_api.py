@@ -1,4 +1,4 @@
-"""Write docs/api.md from the public names of Lanner, their signatures and their docstrings: `make docs`."""
+"""Write docs/api.md from the public names of Lanner, their signatures and their docstrings: `make api`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PAGES = {  # pages that say more
 INTRODUCTION = """\
 # Python names
 
-All that `import lanner` offers, in the order of the work. This page is made from the docstrings by `make docs`; edit
+All that `import lanner` offers, in the order of the work. This page is made from the docstrings by `make api`; edit
 those. `help(lanner.search)` shows the same in a terminal.
 
 Arguments after the data are given by keyword. A keyword that is misspelt raises an error that offers the nearest name.

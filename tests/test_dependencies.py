@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LICENCES, PINS = (runpy.run_path(str(ROOT / "docs" / f"make_{name}.py")) for name in ("licences", "pins"))
 ROW = re.compile(r"\| ([\w.-]+) \| ([\w.]+) \| (.+) \|")
-FAMILIES = re.compile(r"MIT|BSD|Apache|MPL|Mozilla|PSF|Python Software Foundation|GPL|Zlib|BSL|CC0|Public Domain")
+FAMILIES = re.compile(r"MIT|BSD|Apache|MPL|Mozilla|PSF|Python Software Foundation|GPL|Zlib|BSL|ISC|CC0|Public Domain")
 
 
 def pinned() -> dict[str, str]:

@@ -28,7 +28,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 def test_the_page_of_names_is_what_the_docstrings_say() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "make_api.py"))["page"]()
-    assert (ROOT / "docs" / "api.md").read_text() == made, "a docstring changed: run `make docs`"
+    assert (ROOT / "docs" / "api.md").read_text() == made, "a docstring changed: run `make api`"
 
 
 def test_the_page_of_names_has_a_group_for_each() -> None:
