@@ -11,7 +11,7 @@ from lanner.errors import InputError
 from lanner.inference.combination import AUTO_MAP_TOYS
 from lanner.inference.sequential import FIRST
 from lanner.run import dry_run as module
-from lanner.run.dry_run import _Cost, _Machine
+from lanner.run.dry_run import _clock, _Cost, _Machine
 from tests.conftest import exponential
 
 R, D = exponential(8000, 200, seed=1)
@@ -62,3 +62,10 @@ def test_seconds_are_the_sum_of_the_parts() -> None:
     found = lanner.dry_run(R, D, expected=200, toys=1000)
     assert found.seconds[0] == pytest.approx(found.prepare_seconds + 1000 * found.toy_seconds + module._REPORT)
     assert np.isfinite(found.memory)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(3.2, "3 s"), (75.0, "1:15 min"), (9000.0, "2.5 h"), (899_278.0, "10 days")]
+)
+def test_times_are_told_in_the_unit_that_suits_them(seconds: float, words: str) -> None:
+    assert _clock(seconds) == words
