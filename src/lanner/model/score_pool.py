@@ -32,6 +32,8 @@ from lanner.model.weightings import Draw
 from lanner.typing import Array
 
 MAX_BATCH = 1000
+# Bytes that toys made together may take beside the features: more is not faster (18 900 rows of rank 1000, relabelled).
+BATCH_MEMORY = 64_000_000
 # Below this share of the pool's rows they are gathered one by one, above it all are multiplied (measured).
 GATHER = 0.03
 _TOGETHER = 16  # toys gathered together by a thread
@@ -185,7 +187,7 @@ class ScorePool:
         free = self.memory - self.held - 3 * 8 * self.basis.rank**2
         if free < per_toy:
             require_memory(per_toy, max(free, 0) + 1, "one toy beside the features")
-        return int(max(1, min(toys, MAX_BATCH, free // per_toy)))
+        return int(max(1, min(toys, MAX_BATCH, min(free, BATCH_MEMORY) // per_toy)))
 
     def _share(self) -> float:
         """The part of the pool's rows that a toy takes, about."""
