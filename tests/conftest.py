@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,12 @@ import lanner
 from lanner.errors import StoreWarning
 from lanner.model.backend import Arrays, arrays_on
 from lanner.typing import Array
+
+
+def pytest_configure() -> None:
+    """Have commands that tests start hear Ctrl-C: in the background a shell has all that it starts ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["cpu", "torch", "strict"])

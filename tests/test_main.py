@@ -32,7 +32,11 @@ def started(files: Path, output: Path, *options: str) -> subprocess.Popen[str]:
 
 def interrupted(process: subprocess.Popen[str]) -> str:
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    try:
+        _, said = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # it would take processor time from all tests that follow
+        raise
     # 130 to a shell: as a code of ours, or because Python, interrupted within some imports, ends itself by the signal.
     assert process.returncode in (130, -signal.SIGINT), said
     assert "Traceback" not in said

@@ -63,8 +63,11 @@ class Screen:
 
     def wait(self) -> str:
         """What it wrote to stdout."""
-        out, _ = self.process.communicate(timeout=120)
-        self._reader.join()
+        try:
+            out, _ = self.process.communicate(timeout=120)
+        finally:
+            self.process.kill()  # if it has not ended, it would take processor time from all tests that follow
+            self._reader.join()
         return out
 
 
