@@ -180,7 +180,9 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 read_like,
                 read_uncertainties,
             )
+            from lanner.run.blinded import refuse_blind
 
+            refuse_blind(Path(config.output))  # before the data are read
             executor = executor_chosen(config)
             begin(told, "reading the reference")
             with opened_reference(config, executor, told) as reference:

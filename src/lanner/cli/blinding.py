@@ -81,9 +81,9 @@ def _refuse(config: RunSettings) -> None:
     if config.uncertainties:
         names = ", ".join(one.name for one in config.uncertainties)
         raise InputError(
-            f"--blind with uncertainties ({names}): toys are drawn at the values of the nuisance parameters that fit the "
-            "data, so none can be made before these are read. `lanner calibrate` makes toys at a fixed design of them "
-            "without data, and `lanner apply` looks at the data later"
+            f"--blind with uncertainties ({names}): toys are drawn at the values of the nuisance parameters that "
+            "fit the data, so none can be made before these are read. `lanner calibrate` makes toys at a fixed design "
+            "of them without data, and `lanner apply` looks at the data later"
         )
     if config.spread:
         raise InputError(

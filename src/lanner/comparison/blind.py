@@ -11,8 +11,8 @@ from typing import Any, Unpack
 from lanner._util.progress import begin, shown
 from lanner._util.text import count
 from lanner._util.warnings import collected_warnings
-from lanner.comparison.departures import Standard, signals
-from lanner.comparison.sensitivity import LEVELS, Sensitivity, measure
+from lanner.comparison.departures import Standard, pools, signals
+from lanner.comparison.sensitivity import LEVELS, Sensitivity, experiments_of, measure, room_of
 from lanner.errors import InputError
 from lanner.events import Sample, match_columns
 from lanner.events.effective_size import effective_size
@@ -209,16 +209,18 @@ def blind_search(
         else:
             n_map_toys, first = first_toys(stopping, len(job.plans))
             number = n_map_toys + min(max(first, _COUNTED), stopping.toys)
+        standard = Standard.of(plan, sample)
         # In the place of the data stand reference events, which no toy takes: the pool is then laid out as it will be
         # with data, so that toys are the same to the last bit.
-        job = replace(job, recipe=replace(job.recipe, data=_stand_in(plan, sample)))
-        with executor_of(executor).start(job.recipe, memory=job.memory, progress=told) as workers:
-            made = maker_of(job.recipe, workers, folder / "toys", most or job.toys).first(number, told)
-            ladder = workers.prepared
-            combiner = Combiner.of(ladder, fit.combination, made, n_map_toys)
-            null = combiner.null(ladder, made)
+        recipe = replace(job.recipe, data=_stand_in(plan, sample))
+        with executor_of(executor).start(recipe, memory=job.memory, progress=told) as workers:
+            made = maker_of(recipe, workers, folder / "toys", most or job.toys).first(number, told)
+            combiner = Combiner.of(workers.prepared, fit.combination, made, n_map_toys)
+            null = combiner.null(workers.prepared, made)
         begin(told, "what may be found")
-        sensitivity = measure(job, Standard.of(plan, sample), added, combiner, null, told)
+        departures = pools(standard, added, experiments=experiments_of(job), room=room_of(job))
+        found = measure(job, departures, combiner, null, progress=told)
+        sensitivity = Sensitivity(null, found, standard.unmoved)
         begin(told, "writing the page")
         given = {"expected": expected, "toys": toys, "until_z": until_z, "p_precision": p_precision}
         blinded = Blinded(
@@ -227,13 +229,13 @@ def blind_search(
             features=sample.names,
             files=tuple(files),
         )
-        found = BlindSearch(folder, job.plans, sensitivity, tuple(said))
+        ready = BlindSearch(folder, job.plans, sensitivity, tuple(said))
         with written_together(folder, KIND) as written:
             blinded.write(written)
-            written.write(SENSITIVITY, found.to_json())
-            write_blind_page(found.page, _page(found, sample, look, variables or {}))
+            written.write(SENSITIVITY, ready.to_json())
+            write_blind_page(ready.page, _page(ready, sample, look, variables or {}))
             written.include(PAGE)
-    return found
+    return ready
 
 
 def _refuse_null(fit: FitSettings, expected: Any) -> None:
@@ -290,7 +292,7 @@ def _page(found: BlindSearch, reference: Sample, look: Look | None, variables: M
         most=sensitivity.most,
         table=sensitivity.rows(),
         unmoved=sensitivity.unmoved,
-        experiments=len(sensitivity.found[0].strength.statistics),
+        experiments=sensitivity.experiments,
         profiles=expected_profiles(reference, expected=plan.expected, look=look, variables=variables),
         warnings=found.warnings,
     )

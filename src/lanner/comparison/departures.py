@@ -36,6 +36,7 @@ SIZE = 5.0  # standard deviations
 _LEAST_SHARE, _MOST_SHARE, _LEAST_EVENTS = 0.01, 0.25, 5.0  # of the reference, and expected, where a cluster is
 _PLACES = 5  # events of the reference around which there are clusters
 _SEARCHED = 200_000  # reference events among which the nearest ones are looked for
+_SHIFTED, _LEAST_SHIFTED = 3, 20  # number of the shifts among the departures, and toys of each at least
 _FAR = 10**9  # between the numbers of toys of one departure and those of another, and of the null
 _ONE_SIGMA = (0.158655, 0.841345)
 
@@ -111,13 +112,14 @@ class Shift:
 class ShiftedToys:
     """Null toys whose data are moved: their rows, in the reference and, moved, beside it."""
 
+    name: str
+    words: str
     rows: NDArray[np.intp]  # of the reference, in rising order
     first: int  # of the rows beside the reference that are those, moved
-    number: int
 
     def draw(self, scheme: ReferenceScheme, i: int) -> Draw:
         """What toy i takes from a pool."""
-        toy = scheme.toy(_FAR * self.number + i)
+        toy = scheme.toy(_FAR * _SHIFTED + i)
         moved = scheme.data_rows[self.first + np.searchsorted(self.rows, toy.data)]
         return replace(toy, data=moved, left_out=np.concatenate([toy.left_out, toy.data]))
 
@@ -156,40 +158,74 @@ def signals(sample: Sample, means: Sequence[float], *, alone: bool) -> tuple[Add
     )
 
 
-def shifted_pool(
-    plan: Plan, reference: Sample, shifts: Sequence[Shift], experiments: int, first: int
-) -> tuple[Sample, ReferenceScheme, list[ShiftedToys]]:
-    """The moved events of several shifts, how toys take them, and the toys of each, `first` being the number of one."""
-    plain = scheme_of(plan, reference, None, as_one=False)
-    assert isinstance(plain, ReferenceScheme)
-    numbers = range(first, first + len(shifts))
-    taken = [[plain.toy(_FAR * number + i).data for i in range(experiments)] for number in numbers]
-    rows = np.unique(np.concatenate([data for some in taken for data in some]))
-    events = reference.features[plain.bunches.events_of(rows)]
-    beside = Sample(np.vstack([shift.moved(events) for shift in shifts]), reference.names)
-    scheme = plain
-    if not plain.bunches.are_events:
-        sizes = np.tile(plain.bunches.sizes[rows], len(shifts))
-        dealt = dealt_scheme(plan, len(reference), len(beside), as_one=False, sizes=sizes)
-        assert isinstance(dealt, ReferenceScheme)
-        scheme = dealt
+@dataclass(frozen=True, eq=False)
+class DeparturePool:
+    """Departures whose toys take from one pool: their events, beside the reference, and how toys take them."""
+
+    events: Sample
+    scheme: ReferenceScheme
+    departures: tuple[Departure, ...]
+    moved_toys: int  # of each shift
+
+    @property
+    def is_dealt(self) -> bool:
+        """Whether events are dealt into bunches, whose sums do not feel what else is in the pool."""
+        return not self.scheme.bunches.are_events
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        reference: Sample,
+        counts: Sequence[Count],
+        added: Sequence[Added],
+        shifts: Sequence[Shift],
+        experiments: int,
+    ) -> DeparturePool:
+        """Events that are added come first, one a row, and then, shift by shift, the rows that toys move."""
+        plain = _scheme(plan, reference, None)
+        draws = [plain.toy(_FAR * _SHIFTED + i).data for i in range(experiments)]
+        rows = np.unique(np.concatenate(draws)) if shifts else np.empty(0, dtype=np.intp)
+        parts, found, before = [], [], 0
+        for one in added:
+            shared = next((other for other in found if other.events is one.events), None)
+            found.append(replace(one, before=before if shared is None else shared.before))
+            if shared is None:
+                parts.append(one.events)
+                before += len(one.events)
+        if shifts:
+            taken = reference.features[plain.bunches.events_of(rows)]
+            parts += [shift.moved(taken) for shift in shifts]
+        beside = Sample(np.vstack(parts), reference.names)
+        moved = [ShiftedToys(s.name, s.words, rows, before + k * len(rows)) for k, s in enumerate(shifts)]
+        sizes = np.concatenate([np.ones(before, np.intp), np.tile(plain.bunches.sizes[rows], len(shifts))])
+        scheme = _scheme(plan, reference, beside, None if plain.bunches.are_events else sizes)
+        return cls(beside, scheme, (*counts, *found, *moved), experiments)
+
+
+def pools(standard: Standard, signals: Sequence[Added], *, experiments: int, room: int) -> Iterator[DeparturePool]:
+    """All departures, in as few pools as hold `room` rows that are moved, or those of one shift."""
+    plan, reference, shifts = standard.plan, standard.reference, standard.shifts
+    several = int(np.clip(len(reference) / plan.expected, _LEAST_SHIFTED, experiments))
+    several = min(several, experiments)
+    rows = min(several * plan.expected, len(reference)) / plan.bunch
+    together = max(1, int(room / max(rows, 1.0)))
+    added = (*standard.clusters, *signals)
+    yield DeparturePool.of(plan, reference, standard.counts, added, shifts[:together], several)
+    for first in range(together, len(shifts), together):
+        yield DeparturePool.of(plan, reference, (), (), shifts[first : first + together], several)
+
+
+def _scheme(
+    plan: Plan, reference: Sample, beside: Sample | None, sizes: NDArray[np.intp] | None = None
+) -> ReferenceScheme:
+    """How toys take from the reference and from what is beside it, in rows of some sizes or event by event."""
+    if sizes is not None and beside is not None:
+        scheme = dealt_scheme(plan, len(reference), len(beside), as_one=False, sizes=sizes)
     else:
-        single = scheme_of(plan, reference, beside, as_one=False)
-        assert isinstance(single, ReferenceScheme)
-        scheme = single
-    return beside, scheme, [ShiftedToys(rows, k * len(rows), number) for k, number in enumerate(numbers)]
-
-
-def pooled(added: Sequence[Added], names: tuple[str, ...]) -> tuple[Sample | None, list[Added]]:
-    """The events of several departures, one after the other, and where those of each begin."""
-    found, parts, before = [], [], 0
-    for one in added:
-        shared = next((other for other in found if other.events is one.events), None)
-        found.append(replace(one, before=before if shared is None else shared.before))
-        if shared is None:
-            parts.append(one.events)
-            before += len(one.events)
-    return (Sample(np.vstack(parts), names) if parts else None), found
+        scheme = scheme_of(plan, reference, beside, as_one=False)
+    assert isinstance(scheme, ReferenceScheme)
+    return scheme
 
 
 def _counts(plan: Plan) -> tuple[Count, ...]:
@@ -255,10 +291,3 @@ def _spread(values: Array) -> float:
     """Half of the central 68 %."""
     low, high = np.quantile(values, _ONE_SIGMA) if len(values) else (0.0, 0.0)
     return float(high - low) / 2
-
-
-def grouped(shifts: Sequence[Shift], rows: int, room: int) -> Iterator[Sequence[Shift]]:
-    """Shifts whose moved events, so many rows each, fit beside the reference together."""
-    together = max(1, room // max(rows, 1))
-    for first in range(0, len(shifts), together):
-        yield shifts[first : first + together]

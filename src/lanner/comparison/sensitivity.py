@@ -11,14 +11,7 @@ from scipy import stats
 
 from lanner._util.progress import named
 from lanner._util.text import text_table
-from lanner.comparison.departures import (
-    Added,
-    Departure,
-    Standard,
-    grouped,
-    pooled,
-    shifted_pool,
-)
+from lanner.comparison.departures import Added, DeparturePool, ShiftedToys
 from lanner.comparison.strengths import Strength, judged, largest_z
 from lanner.comparison.table import chance, spread_of_z
 from lanner.inference.multiscale import Ladder
@@ -31,6 +24,7 @@ from lanner.typing import Array, Progress
 
 LEVELS = (2.0, 3.0)
 EXPERIMENTS, OF_FITS = 40, 20  # toy data sets of each departure
+_BYTES = 4  # of a feature
 _TOGETHER = 10  # toys that are judged between two reports of progress
 _LAWS = {"analytic": "the analytic null", "tail": "the tail fitted to the toys", "empirical": "the toys alone"}
 
@@ -84,6 +78,12 @@ class Sensitivity:
         """The largest Z that this law can show."""
         return largest_z(self.null, self.found[0].strength.best) if self.found else float("inf")
 
+    @property
+    def experiments(self) -> str:
+        """How many toy data sets each departure has, in words."""
+        numbers = sorted({len(one.strength.statistics) for one in self.found})
+        return " or ".join(map(str, numbers))
+
     def threshold(self, level: float) -> float | None:
         """Return the statistic from which data have so many standard deviations.
 
@@ -132,8 +132,7 @@ class Sensitivity:
         there = ((level, self.threshold(level)) for level in LEVELS)
         words = [f"{level:g} sigma from {at:.4g}" for level, at in there if at is not None]
         yield f"{len(self.null)} null toys are counted; {' and '.join(words) or 'too few for 2 sigma'} of the statistic"
-        experiments = len(self.found[0].strength.statistics) if self.found else 0
-        yield f"What would be found of standard departures ({experiments} toy data sets each; Z by {self.law}):"
+        yield f"What would be found of standard departures ({self.experiments} toy data sets each; Z by {self.law}):"
         yield ""
         rows = self.rows()
         yield text_table([list(rows[0]), *(list(row.values()) for row in rows)]) if rows else ""
@@ -163,47 +162,45 @@ def threshold(null: Null, level: float) -> float | None:
     return float(highest[k - 1]) if k >= 1 else None
 
 
+def experiments_of(job: Job) -> int:
+    """Toy data sets of each departure."""
+    return EXPERIMENTS if job.plans[0].statistic == "score" else OF_FITS
+
+
+def room_of(job: Job) -> int:
+    """Rows beside the reference whose features take a quarter of the memory, at all widths together."""
+    widths = len({plan.width for plan in job.plans})
+    return int(job.memory / 4 / (widths * _BYTES * job.plans[0].chosen_max_rank))
+
+
 def measure(
     job: Job,
-    standard: Standard,
-    signals: Sequence[Added],
+    departures: Iterator[DeparturePool],
     combiner: Combiner,
     null: Null,
+    *,
     progress: Progress | None = None,
-) -> Sensitivity:
+) -> tuple[Found, ...]:
     """Judge toys of every departure as the data will be judged."""
-    plan, reference = job.plans[0], job.recipe.reference
-    experiments = EXPERIMENTS if plan.statistic == "score" else OF_FITS
-    numbers = range(experiments)
-    beside, added = pooled([*standard.clusters, *signals], reference.names)
-    others: list[Departure] = [*standard.counts, *added]
-    work = _Work(progress, experiments * (len(others) + len(standard.shifts)))
-    found = []
-    recipe = replace(job.recipe, data=beside, as_one=False)
-    if others:
+    found: list[Found] = []
+    for pool in departures:
+        recipe = replace(job.recipe, data=pool.events, as_one=False, scheme=pool.scheme if pool.is_dealt else None)
         ladder = recipe.prepare(job.memory, named(progress, "preparing departures"))
-        for one in others:
-            t = _statistics(ladder, combiner, [one.draw(_scheme(ladder), i) for i in numbers], work)
-            mean = one.mean if isinstance(one, Added) else plan.expected
-            found.append(Found(one.name, one.words, judged(mean, t, null)))
-        del ladder
-    first = 10  # beyond the numbers of the other departures
-    for shifts in grouped(standard.shifts, round(experiments * plan.expected), len(reference)):
-        events, scheme, toys = shifted_pool(plan, reference, shifts, experiments, first)
-        recipe = replace(job.recipe, data=events, as_one=False, scheme=scheme)
-        ladder = recipe.prepare(job.memory, named(progress, "preparing departures"))
-        for shift, kind in zip(shifts, toys, strict=True):
-            t = _statistics(ladder, combiner, [kind.draw(_scheme(ladder), i) for i in numbers], work)
-            found.append(Found(shift.name, shift.words, judged(plan.expected, t, null)))
-        first += len(shifts)
-        del ladder
-    return Sensitivity(null, tuple(found), standard.unmoved)
+        found += _judged(pool, ladder, job, combiner, null, progress)
+    return tuple(found)
 
 
-def _scheme(ladder: Ladder) -> ReferenceScheme:
-    scheme = ladder.first.scheme
+def _judged(
+    pool: DeparturePool, ladder: Ladder, job: Job, combiner: Combiner, null: Null, progress: Progress | None
+) -> Iterator[Found]:
+    scheme, expected = ladder.first.scheme, job.plans[0].expected
     assert isinstance(scheme, ReferenceScheme)
-    return scheme
+    numbers = [pool.moved_toys if isinstance(one, ShiftedToys) else experiments_of(job) for one in pool.departures]
+    work = _Work(progress, sum(numbers))
+    for one, number in zip(pool.departures, numbers, strict=True):
+        t = _statistics(ladder, combiner, [one.draw(scheme, i) for i in range(number)], work)
+        mean = one.mean if isinstance(one, Added) else expected
+        yield Found(one.name, one.words, judged(mean, t, null))
 
 
 class _Work:

@@ -45,7 +45,7 @@ class BlindPage:
     most: float
     table: Table
     unmoved: tuple[str, ...]
-    experiments: int
+    experiments: str  # toy data sets of each departure
     profiles: tuple[ExpectedProfile, ...]
     warnings: tuple[str, ...] = ()
 
