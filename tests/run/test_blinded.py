@@ -47,9 +47,7 @@ def test_a_folder_that_is_not_blind_is_refused(tmp_path: Path) -> None:
     refuse_blind(tmp_path)
 
 
-def test_a_record_of_another_version_of_the_statistic_is_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_of_another_version_of_the_statistic_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lanner.run.blinded.numbers_version", lambda: {"statistic": 99, "scheme": 1})
     with pytest.raises(InputError, match="another version of the statistic"):
         read_blinded(folder)

@@ -8,7 +8,8 @@ what a search finds of it tells the price of not knowing:
   b^(1/2) more, drawn from the reference's events there; which event it is differs from toy to toy;
 - a shift of one feature, in every event, by SIZE / N^(1/2) of its spread, so by SIZE standard errors of its mean.
 
-Toys of a shift take the same events as null toys, moved, and their reference has none of them.
+Toys of a shift take the same events as null toys, moved, and their reference has none of them. (Of a null toy a centre
+counts as if it were none; its moved copy does not, which is seen at the finest widths alone, in a few toys.)
 """
 
 from __future__ import annotations
@@ -186,7 +187,9 @@ class DeparturePool:
         plain = _scheme(plan, reference, None)
         draws = [plain.toy(_FAR * _SHIFTED + i).data for i in range(experiments)]
         rows = np.unique(np.concatenate(draws)) if shifts else np.empty(0, dtype=np.intp)
-        parts, found, before = [], [], 0
+        parts: list[Array] = []
+        found: list[Added] = []
+        before = 0
         for one in added:
             shared = next((other for other in found if other.events is one.events), None)
             found.append(replace(one, before=before if shared is None else shared.before))

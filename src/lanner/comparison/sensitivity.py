@@ -62,6 +62,15 @@ class Sensitivity:
         `band()`, `probability(level)`.
     unmoved : tuple of str
         Features of which no shift was made, because they are whole numbers or have a single value.
+
+    Examples
+    --------
+    >>> import lanner, numpy as np, tempfile
+    >>> reference = np.random.default_rng(1).exponential(size=(4000, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     blind = lanner.blind_search(reference, expected=200, output=folder, toys=90, seed=1)
+    >>> blind.sensitivity.threshold(1) < blind.sensitivity.threshold(1.5)
+    True
     """
 
     null: Null
@@ -100,7 +109,13 @@ class Sensitivity:
         return threshold(self.null, level)
 
     def rows(self) -> list[dict[str, str]]:
-        """The table of departures, in words."""
+        """Return the table of departures, in words.
+
+        Returns
+        -------
+        list of dict
+            A row for each departure.
+        """
         rows = []
         for one in self.found:
             z = one.strength
@@ -128,7 +143,13 @@ class Sensitivity:
         }
 
     def lines(self) -> Iterator[str]:
-        """What `print` shows, line by line."""
+        """Yield what `print` shows, line by line.
+
+        Yields
+        ------
+        str
+            A line.
+        """
         there = ((level, self.threshold(level)) for level in LEVELS)
         words = [f"{level:g} sigma from {at:.4g}" for level, at in there if at is not None]
         yield f"{len(self.null)} null toys are counted; {' and '.join(words) or 'too few for 2 sigma'} of the statistic"

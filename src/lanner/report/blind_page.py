@@ -59,7 +59,7 @@ def render_blind(page: BlindPage) -> str:
     """The page as text."""
     from markupsafe import Markup
 
-    return template_of("blind.html.j2").render(
+    return template_of("blind.html.j2")(
         title=TITLE,
         styles=Markup(resource("report.css")),
         page=page,

@@ -7,6 +7,7 @@ comes from files or users (names of columns and files, warnings, settings) is es
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -92,7 +93,7 @@ def render(
     """The report as text."""
     from markupsafe import Markup
 
-    return template_of("report.html.j2").render(
+    return template_of("report.html.j2")(
         title=title or TITLE,
         styles=Markup(resource("report.css")),
         result=result,
@@ -118,8 +119,8 @@ def render(
     )
 
 
-def template_of(name: str) -> Any:
-    """A template of a page, with what all of them share."""
+def template_of(name: str) -> Callable[..., str]:
+    """What makes the text of a page by its template, with what all of them share."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
@@ -128,7 +129,8 @@ def template_of(name: str) -> Any:
     environment.filters |= {
         f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
     }
-    return environment.from_string(resource(name))
+    render: Callable[..., str] = environment.from_string(resource(name)).render
+    return render
 
 
 def versions_here() -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 
 from lanner.errors import InputError
 from lanner.events.io.header import check_header
-from tests.events.io.files import WRITERS
+from tests.events.io.files import formats, written
 
 
 def test_nothing_below_the_header_of_a_text_file_is_read(tmp_path: Path) -> None:
@@ -16,10 +16,9 @@ def test_nothing_below_the_header_of_a_text_file_is_read(tmp_path: Path) -> None
     check_header([str(path)], features=["pt", "twice=2*eta"], where="eta > 1")
 
 
-@pytest.mark.parametrize("suffix", list(WRITERS))
-def test_a_column_that_is_missing_is_named_in_every_format(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"data{suffix}"
-    WRITERS[suffix](path, {"pt": np.arange(5.0), "eta": np.arange(5.0)})
+@formats
+def test_a_column_that_is_missing_is_named_in_every_format(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name, {"pt": np.arange(5.0), "eta": np.arange(5.0)})
     check_header([str(path)], features=["pt", "eta"])
     with pytest.raises(InputError, match="pt3"):
         check_header([str(path)], features=["pt", "sum=pt + pt3"])
