@@ -87,6 +87,8 @@ def _figures(page: BlindPage) -> Iterator[tuple[Any, Figure, str]]:
     )
     if page.departures:
         caption = f"What {page.experiments} toy data sets with each departure reach."
+        if any(high >= page.most - 1e-6 for _, _, (_, _, high) in page.departures):
+            caption += f" What ends at {page.most:.2f} may reach further: that is the most that can be shown."
         yield "departures", _figure(plot_departures(page.departures, [level for level, _ in page.thresholds])), caption
     for profile in page.profiles[:MAX_PROFILES]:
         unused = "" if profile.fitted else ", which the search does not use"

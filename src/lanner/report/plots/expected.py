@@ -46,8 +46,8 @@ def plot_expected(profile: ExpectedProfile, ax: Axes | None = None) -> Axes:
         if not profile.stack:
             ax.stairs(content, edges, fill=True, color="#e3e3e3")
         ax.stairs(content, edges, color=GREY, linewidth=1.2, label="expected")
-        ax.stairs(content + spread, edges, baseline=np.maximum(content - spread, 0.0), fill=True, color=BLUE,
-                  alpha=0.25, linewidth=0, label="±√n, as data fluctuate", zorder=2.2)  # fmt: skip
+        ax.stairs(content + spread, edges, baseline=np.maximum(content - spread, 0.0), fill=True, color=BLACK,
+                  alpha=0.2, linewidth=0, label="±√n, as data fluctuate", zorder=2.2)  # fmt: skip
         error = profile.error[shown]
         if bool(np.any(error > 0.5 * spread)):  # too few reference events to be taken as exact there
             middle = 0.5 * (edges[:-1] + edges[1:])
