@@ -22,6 +22,7 @@ PAGE = Path(__file__).with_name("api.md")
 GROUPS = {
     "Read": ("read_sample", "read_analysis", "Analysis", "spread", "Spread", "Sample", "Scaling", "write_example"),
     "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
+    "Blind": ("blind_search", "BlindSearch", "Sensitivity", "unblind"),
     "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio", "exposure", "Exposure"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
     "Look": ("characterise", "write_report", "Look"),
@@ -45,6 +46,8 @@ PAGES = {  # pages that say more
     "reproduce": "commands/reproduce.md",
     "search": "commands/search.md",
     "tune": "commands/tune.md",
+    "blind_search": "commands/unblind.md",
+    "unblind": "commands/unblind.md",
     "write_example": "commands/example.md",
     "write_report": "commands/report.md",
 }

@@ -1,9 +1,11 @@
 # The public names and where each is defined, for type checkers; `lanner/__init__.py` imports them from here as well.
 
 from . import errors
+from .comparison.blind import BlindSearch, blind_search
 from .comparison.compare import compare
 from .comparison.exposure import Exposure, exposure
 from .comparison.power import power
+from .comparison.sensitivity import Sensitivity
 from .comparison.strengths import Power
 from .comparison.table import Comparison
 from .comparison.tests.classifier import classifier_test
@@ -29,6 +31,7 @@ from .run.result import SearchResult
 from .run.result_io import load_result, save_result
 from .run.search import search
 from .run.tune import tune
+from .run.unblind import unblind
 from .uncertainties.declared import Normalisation, Process, Shifted, Weights
 from .uncertainties.effects import KnownRatio
 
@@ -36,6 +39,7 @@ __version__: str
 
 __all__ = [
     "Analysis",
+    "BlindSearch",
     "Calibration",
     "Comparison",
     "Dask",
@@ -51,12 +55,14 @@ __all__ = [
     "Sample",
     "Scaling",
     "SearchResult",
+    "Sensitivity",
     "Shifted",
     "Spread",
     "WeightedChi2",
     "Weights",
     "analytic_null",
     "apply",
+    "blind_search",
     "calibrate",
     "characterise",
     "classifier_test",
@@ -77,6 +83,7 @@ __all__ = [
     "search",
     "spread",
     "tune",
+    "unblind",
     "write_example",
     "write_report",
 ]

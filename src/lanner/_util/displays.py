@@ -85,6 +85,27 @@ class Lines:
         self._stream.flush()
 
 
+class UntimedLines:
+    """Plain lines that are the same in every run: one for each kind of step, when it begins."""
+
+    def __init__(self, steps: Steps, stream: TextIO) -> None:
+        self._steps, self._stream = steps, stream
+
+    def told(self, first: bool, renamed: bool) -> None:
+        with self._steps.lock:
+            step = self._steps.current
+            if first and step is not None and not step.words.startswith("waiting for"):
+                self._stream.write(f"{step.words}\n")
+                self._stream.flush()
+
+    def tick(self) -> None:
+        pass
+
+    def close(self, *, stopped: bool) -> None:
+        self._stream.write("stopped\n" if stopped else "done\n")
+        self._stream.flush()
+
+
 class Bars:
     """Bars at a terminal, one for each step, which vanish at the end."""
 

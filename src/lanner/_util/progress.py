@@ -32,13 +32,14 @@ _SCREEN = threading.Lock()  # of several threads only one can show its progress
 
 
 @contextmanager
-def shown(progress: Callable[..., None] | bool | None = None) -> Iterator[Progress | None]:
+def shown(progress: Callable[..., None] | bool | None = None, *, timed: bool = True) -> Iterator[Progress | None]:
     """Show progress while the block runs. Yields the function to tell it to, or None where nobody wants to know.
 
     None shows it where somebody is watching: at a terminal, in a notebook. True shows it anywhere, as plain lines if
     stderr is neither; False does not. A function is called instead, as `as_progress` does; one that was yielded by an
     outer block is passed on. Within other work that is shown, or silent, nothing is shown a second time.
 
+    Lines that are not `timed` have no clock in them: one for each kind of step, the same in every run.
     A step of one thing (total 1) is shown without a count. Words that end in ", at most" say that the total is a limit.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
@@ -55,7 +56,7 @@ def shown(progress: Callable[..., None] | bool | None = None) -> Iterator[Progre
             yield None
         else:
             try:
-                with _displayed(always=progress is True) as told:
+                with _displayed(always=progress is True, timed=timed) as told:
                     _TOLD.set(told)
                     yield told
             finally:
@@ -130,13 +131,13 @@ class _Wait:
 
 
 @contextmanager
-def _displayed(*, always: bool) -> Iterator[Progress | None]:
+def _displayed(*, always: bool, timed: bool) -> Iterator[Progress | None]:
     """The display that suits where this runs, if there is one."""
     from lanner._util.displays import Timer, unharmed
 
     steps, display = Steps(time.monotonic), None
     with unharmed():
-        display = _display(steps, always=always)
+        display = _display(steps, always=always, timed=timed)
     if display is None:
         yield None
         return
@@ -159,8 +160,8 @@ def _displayed(*, always: bool) -> Iterator[Progress | None]:
                 display.close(stopped=stopped)
 
 
-def _display(steps: Steps, *, always: bool) -> Display | None:
-    from lanner._util.displays import Bars, Lines, Notebook, is_terminal
+def _display(steps: Steps, *, always: bool, timed: bool) -> Display | None:
+    from lanner._util.displays import Bars, Lines, Notebook, UntimedLines, is_terminal
 
     if not always and _is_child():
         return None
@@ -169,7 +170,9 @@ def _display(steps: Steps, *, always: bool) -> Display | None:
     stream = sys.stderr
     if is_terminal(stream):
         return Lines(steps, stream) if os.environ.get("TERM") in ("dumb", "unknown") else Bars(steps, stream)
-    return Lines(steps, stream) if always and stream is not None else None
+    if not always or stream is None:
+        return None
+    return Lines(steps, stream) if timed else UntimedLines(steps, stream)
 
 
 def _is_child() -> bool:

@@ -12,6 +12,7 @@ import click
 from lanner import __version__
 from lanner._util.progress import begin, shown
 from lanner.cli.analysing import init
+from lanner.cli.blinding import run_blind, unblind
 from lanner.cli.comparing import compare
 from lanner.cli.doctor import doctor
 from lanner.cli.dry_running import tell_dry_run
@@ -146,6 +147,7 @@ def calibrate(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool
 @main.command(cls=Grouped, needed=("reference", "data", "expected"))
 @click.argument("analysis", required=False, type=click.Path(dir_okay=False))
 @flags("reference", "data", "expected", *SAMPLES, "spread", *FIT, "null", "toys", *UNTIL, *WORKERS)
+@flags("blind", "signal", "signal_events", "signal_alone", signal="Blind: a signal whose sensitivity is shown.")
 @uncertainty_flags
 @flags("output", output="Where to write the result, the report and the toys (default: a folder named after the files).")
 @dry_run_flag
@@ -161,6 +163,9 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
         if dry_run:
             tell_dry_run(config, "search", as_json=as_json, quiet=quiet)
             return
+        if config.blind:
+            run_blind(config, as_json=as_json, quiet=quiet)
+            return
         config = with_output(config, "search", quiet=quiet)
         assert config.output is not None
         with shown(not quiet) as told:
@@ -175,7 +180,9 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 read_like,
                 read_uncertainties,
             )
+            from lanner.run.blinded import refuse_blind
 
+            refuse_blind(Path(config.output))  # before the data are read
             executor = executor_chosen(config)
             begin(told, "reading the reference")
             with opened_reference(config, executor, told) as reference:
@@ -202,6 +209,9 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
                 begin(told, "writing the report")
                 result, report = finish(result, config, Files(reference, data), Path(config.output))
         click.echo(result.to_json() if as_json else f"{in_words(result)}\nreport: {report}")
+
+
+main.add_command(unblind)
 
 
 @main.command(cls=Grouped, needed=("data",))

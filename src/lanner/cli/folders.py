@@ -15,6 +15,8 @@ from lanner.settings import RunSettings
 # What a run can be asked for again without becoming another one: more toys, other machines.
 _SAME_RUN = {"output", "toys", "until_z", "p_precision", "memory", "device", "executor", "scheduler", "workers"}
 _SAME_RUN |= {"threads", "tls_ca", "tls_cert", "tls_key"}
+_OF_BLIND = {"blind", "signal", "signal_events", "signal_alone"}
+_SAME_RUN |= _OF_BLIND  # an open search comes upon the folder of the blind one, which refuses it
 
 
 def with_output(config: RunSettings, command: str, *, quiet: bool) -> RunSettings:

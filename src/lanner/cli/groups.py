@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 # What belongs together, by the names of settings and flags.
-_INPUT = "reference data signal features weight where extra drop_nan spread config_file signals suite share"
+_INPUT = "reference data signal features weight where extra drop_nan spread blind config_file signals suite share"
 _UNCERTAINTIES = "normalisation weights_up weights_down shifted shifted_yield process"
 _TOYS = "null toys until_z p_precision experiments signal_events signal_alone seed"
 _OUTPUT = "output as_json quiet dry_run listed"

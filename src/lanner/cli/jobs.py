@@ -20,6 +20,7 @@ from lanner.events.spread import read_by, spread
 from lanner.inference.sequential import AUTO
 from lanner.report.characterise import Characterisation, characterise
 from lanner.report.page import write_report
+from lanner.run.blinded import refuse_blind
 from lanner.run.calibration import CALIBRATION_TOYS, Calibration
 from lanner.run.dry_run import DryRun
 from lanner.run.dry_run import dry_run as estimated
@@ -199,6 +200,7 @@ def describe(result: SearchResult, files: Files, *, variables: tuple[str, ...] |
 
 def check_folder(folder: Path, data: Events) -> None:
     """Refuse a folder that holds the result of other data, which would be lost; say if it holds a damaged one."""
+    refuse_blind(folder)
     if not (folder / RESULT).exists():
         return
     digest, name = data_of(folder)
@@ -241,7 +243,7 @@ def dry_run(config: RunSettings, purpose: str, progress: Progress | None) -> Dry
     data, toys = None, config.toys
     uncertainties = read_uncertainties(config, reference)
     score = FitSettings(**config.fit_keywords()).chosen_statistic == "score"
-    if purpose == "search":
+    if purpose == "search" and not config.blind:
         data = read_like(config, config.data, reference.sample.names, "data").sample
     elif toys == AUTO:
         toys = (CALIBRATION_TOYS if purpose == "calibrate" else SCORE_TOYS) if score else TOYS

@@ -135,6 +135,10 @@ def refuse_idle(given: dict[str, Any], config: RunSettings) -> None:
     """Flags that would change nothing are more likely meant otherwise; a file may well hold every setting."""
     if given["combination"] is not None and config.width is not None:
         raise click.UsageError("--combination is of several scales: leave it out, or --width")
+    if not config.blind and given["signal"]:
+        raise click.UsageError("--signal is of a blind search (--blind), or of lanner power: leave it out")
+    if config.blind and (config.signal is None) != (config.signal_events is None):
+        raise click.UsageError("--signal and --signal-events belong together: give both, or none")
     if given["p_precision"] is not None and config.until_z is None:
         raise click.UsageError("--p-precision belongs to --until-z: give both, or --toys")
 

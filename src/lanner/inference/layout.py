@@ -30,10 +30,18 @@ def _in_random_order(plan: Plan, reference: Sample) -> NDArray[np.intp]:
     return rng_of(plan.seed, Stream.CENTERS).permutation(len(reference))
 
 
-def dealt_scheme(plan: Plan, reference: int, others: int, *, as_one: bool = True) -> Scheme:
+def dealt_scheme(
+    plan: Plan,
+    reference: int,
+    others: int,
+    *,
+    as_one: bool = True,
+    sizes: NDArray[np.intp] | None = None,
+) -> Scheme:
     """Toys that take bunches of reference events (of reference and data, where these are relabelled).
 
-    What is beside the reference is one row, the data, or a row for each event, signals that toys take some of.
+    What is beside the reference is one row, the data, or a row for each event, signals that toys take some of, or rows
+    of `sizes` events.
     """
     pooled = plan.null == "permutation"
     events = rng_of(plan.seed, Stream.BUNCHES).permutation(reference + (others if pooled else 0))
@@ -42,7 +50,10 @@ def dealt_scheme(plan: Plan, reference: int, others: int, *, as_one: bool = True
     bunches = Bunches.dealt(events, plan.bunch).with_rows(left_out, inside=True)
     left_out_rows = np.arange(bunches.drawn, len(bunches))
     beside = np.arange(reference, reference + others)
-    bunches = bunches.with_rows([beside] if as_one and others else list(beside[:, None]), inside=pooled)
+    if sizes is None:
+        sizes = np.array([others]) if as_one and others else np.ones(others, dtype=np.intp)
+    rows = np.split(beside, np.cumsum(sizes)[:-1]) if others else []
+    bunches = bunches.with_rows(rows, inside=pooled)
     data_rows = np.arange(bunches.drawn + len(left_out), len(bunches))
     if pooled:
         return PermutationScheme(

@@ -7,6 +7,7 @@ comes from files or users (names of columns and files, warnings, settings) is es
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -90,19 +91,11 @@ def render(
     title: str | None = None,
 ) -> str:
     """The report as text."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
-    )
-    environment.filters |= {
-        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
-    }
-    template = environment.from_string(_resource("report.html.j2"))
-    return template.render(
+    return template_of("report.html.j2")(
         title=title or TITLE,
-        styles=Markup(_resource("report.css")),
+        styles=Markup(resource("report.css")),
         result=result,
         verdict=result.verdict(),
         uncertainties=uncertainties,
@@ -117,16 +110,31 @@ def render(
         pictures=pictures(result, characterisation, tuning),
         c=characterisation,
         tuning=tables.tuning_tables(tuning),
-        configuration=tables.configuration(result),
-        units=tables.units(result),
+        configuration=tables.configuration(result.plan),
+        units=tables.units(result.plan.units),
         units_caption=tables.units_caption(result),
         columns=_COLUMNS,
-        versions=_versions(),
+        versions=versions_here(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
 
 
-def _versions() -> dict[str, str]:
+def template_of(name: str) -> Callable[..., str]:
+    """What makes the text of a page by its template, with what all of them share."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
+    )
+    environment.filters |= {
+        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
+    }
+    render: Callable[..., str] = environment.from_string(resource(name)).render
+    return render
+
+
+def versions_here() -> dict[str, str]:
+    """Lanner's version, and those of what it stands on."""
     import lanner
 
     return {"lanner": lanner.__version__} | versions()
@@ -137,5 +145,6 @@ def _finalised(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """The text of a template or style."""
     return resources.files("lanner.report").joinpath("templates", name).read_text(encoding="utf-8")

@@ -73,6 +73,8 @@ class SearchResult:
         Versions of the statistic and of the toys' scheme, of which only the same may be compared.
     left_out : tuple of (str, str)
         Columns of the reference that were no features because nobody named these, each with the reason.
+    unblinded : str or None
+        When the data of a blind search were looked at (UTC); None if the search was not blind.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class SearchResult:
     systematics: Systematics = field(default_factory=Systematics)
     numbers: tuple[tuple[str, int], ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    unblinded: str | None = None
 
     @property
     def empirical(self) -> EmpiricalP:

@@ -22,6 +22,7 @@ from lanner.inference.tail import FittedTail
 from lanner.inference.terms import OutOfReach
 from lanner.inference.weighted_chi2 import WeightedChi2
 from lanner.model.ratio import LearnedRatio
+from lanner.run.blinded import refuse_blind
 from lanner.run.fingerprint import versions
 from lanner.run.manifest import FolderWriter, Manifest, read_together, written_together
 from lanner.run.parts import Combined, Extrapolation, ScaleResult, Spread, TermResult
@@ -153,6 +154,7 @@ def _whole(folder: Path, warn: Callable[[str], None]) -> SearchResult:
 def _read_result(folder: Path, warn: Callable[[str], None]) -> SearchResult:
     path, plain = folder / RESULT, {}
     if not path.exists():
+        refuse_blind(folder)
         raise InputError(f"{folder} holds no {RESULT}; give the output folder of `lanner search` or `lanner apply`")
     try:
         plain = json.loads(read_bytes(path))
@@ -177,7 +179,9 @@ def _read_result(folder: Path, warn: Callable[[str], None]) -> SearchResult:
             raise FolderError(f"{folder} holds a damaged result: {error}") from error
         raise
     except Exception as error:
-        raise FolderError(f"{folder} holds a damaged result ({_harmed(folder)}{_told(error)})") from error
+        raise FolderError(
+            f"{folder} holds a damaged result ({_harmed(folder)}{type(error).__name__}: {error})"
+        ) from error
     if found.p_value != plain["p_value"] or _finite(found.statistic) != plain["statistic"]:
         raise FolderError(f"{path} and {folder / NULL} are of different results")
     return found
@@ -201,10 +205,6 @@ def _harmed(folder: Path) -> str:
     except FolderError as error:
         return f"{error}; "
     return ""
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _warn(text: str) -> None:
@@ -270,6 +270,7 @@ def result_to_dict(result: SearchResult) -> Plain:
         "seconds": result.seconds,
         "looks": result.looks,
         "left_out": dict(result.left_out),
+        "unblinded": result.unblinded,
         "nuisances": [asdict(nuisance) for nuisance in result.nuisances],
         **result.systematics.to_dict(),
     }
@@ -340,6 +341,7 @@ def _result(plain: Plain, arrays: dict[str, Any], ratio: LearnedRatio) -> Search
         nuisances=tuple(Nuisance(**one) for one in plain.get("nuisances", ())),
         numbers=tuple(plain.get("numbers", {}).items()),
         left_out=tuple(plain.get("left_out", {}).items()),
+        unblinded=plain.get("unblinded"),
     )
 
 

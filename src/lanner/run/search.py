@@ -15,11 +15,13 @@ from lanner._util.warnings import collected_warnings
 from lanner.errors import LannerWarning
 from lanner.events.spread import Spread, SpreadSample, read_by
 from lanner.inference.combination import AUTO_MAP_TOYS, MIN_MAP_TOYS, number_of_map_toys
+from lanner.inference.multiscale import Recipe
 from lanner.inference.plan import EventGenerator
 from lanner.inference.sequential import AUTO, Stopping
+from lanner.run.blinded import opened_at, refuse_blind
 from lanner.run.cost import without_uncertainties
 from lanner.run.evaluate import Evaluation
-from lanner.run.execution.local import Executor, Local, executor_of
+from lanner.run.execution.local import Executor, Local, Workers, executor_of
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
 from lanner.run.prepare import Job, check_count, prepare
@@ -122,6 +124,8 @@ def search(
     True
     """
     start = time.perf_counter()
+    if output is not None:
+        refuse_blind(Path(output))
     with ExitStack() as opened, shown(progress) as told, collected_warnings() as said:
         fit = FitSettings(**settings)
         doing = executor_of(executor)
@@ -149,11 +153,7 @@ def search(
             recipe = with_learned(recipe, learned)
             if recipe.varied is None and recipe.data is not None:  # none of them does anything
                 check_count(recipe.plans[0], len(recipe.data))
-        most = checked("toys", toys)
-        most = None if most == AUTO else most
-        stopping = job.stopping() if most is None else None
-        if until_z is not None:
-            stopping = Stopping.until(until_z, p_precision, most=most)
+        most, stopping = toys_wanted(job, toys, until_z, p_precision)
         folder = None if output is None else Path(output) / "toys"
         job = replace(job, recipe=recipe)
         result = _tested(job, doing, fit.combination, most or job.toys, stopping, folder, told)
@@ -176,7 +176,20 @@ def search(
         left_out=tuple((left_out or job.left_out).items()),
         seconds=time.perf_counter() - start,
         looks=looks,
+        unblinded=None if output is None else opened_at(Path(output)),
     )
+
+
+def toys_wanted(
+    job: Job, toys: int | str, until_z: float | None, p_precision: float
+) -> tuple[int | None, Stopping | None]:
+    """The number of toys that was given, if one was, and when to stop making more."""
+    most = checked("toys", toys)
+    most = None if most == AUTO else most
+    stopping = job.stopping() if most is None else None
+    if until_z is not None:
+        stopping = Stopping.until(until_z, p_precision, most=most)
+    return most, stopping
 
 
 def _tested(
@@ -189,22 +202,21 @@ def _tested(
     progress: Progress | None,
 ) -> SearchResult:
     """The data of a job judged by so many toys, or by as many as it takes."""
-    recipe = job.recipe
-    # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
-    relabelled = recipe.data if job.plans[0].null == "permutation" or recipe.varied is not None else None
-    events = [recipe.reference.features, recipe.reference.weights]
-    with doing.start(recipe, memory=job.memory, progress=progress) as workers:
-        maker = ToyMaker.of(
-            workers,
-            folder=folder,
-            events_digest=array_digest(*events, *([] if relabelled is None else [relabelled.features]))
-            + digest_of(recipe.varied),
-            toys=toys,
-        )
+    with doing.start(job.recipe, memory=job.memory, progress=progress) as workers:
+        maker = maker_of(job.recipe, workers, folder, toys)
         evaluation = Evaluation(workers.prepared, combination)
         if stopping is None:
             return evaluation.result(maker.first(toys, progress), number_of_map_toys(toys))
         return _until(stopping, evaluation, maker, progress)
+
+
+def maker_of(recipe: Recipe, workers: Workers, folder: Path | None, toys: int) -> ToyMaker:
+    """The maker of a search's null toys, of which so many are wanted at first."""
+    # Toys depend on the data where those are relabelled, or nuisance parameters are fitted to them.
+    relabelled = recipe.data if recipe.plans[0].null == "permutation" or recipe.varied is not None else None
+    events = [recipe.reference.features, recipe.reference.weights]
+    digest = array_digest(*events, *([] if relabelled is None else [relabelled.features])) + digest_of(recipe.varied)
+    return ToyMaker.of(workers, folder=folder, events_digest=digest, toys=toys)
 
 
 def _toys_made(result: SearchResult) -> int:
@@ -223,13 +235,19 @@ def _say_what_is_missing(z: float, precision: float, toys: int) -> None:
 
 def _until(stopping: Stopping, evaluation: Evaluation, maker: ToyMaker, progress: Progress | None) -> SearchResult:
     """Toys until the p-value is known well enough."""
-    n_map_toys = 0
-    if len(evaluation.ladder.scales) > 1:
-        n_map_toys = AUTO_MAP_TOYS if stopping.first else max(MIN_MAP_TOYS, number_of_map_toys(stopping.toys))
+    n_map_toys, first = first_toys(stopping, len(evaluation.ladder.scales))
     total = n_map_toys + stopping.toys
-    toys = n_map_toys + min(stopping.first or _FIRST_LOOK, stopping.toys)
+    toys = n_map_toys + first
     while True:
         made = maker.first(toys, named(part_of(progress, 0, total), "toys, at most"))
         if toys >= total or evaluation.is_known(made, n_map_toys, stopping):
             return evaluation.result(made, n_map_toys, stopping)
         toys = min(2 * toys, total)
+
+
+def first_toys(stopping: Stopping, scales: int) -> tuple[int, int]:
+    """How many toys make scales comparable, and how many are counted before it is first seen whether to go on."""
+    n_map_toys = 0
+    if scales > 1:
+        n_map_toys = AUTO_MAP_TOYS if stopping.first else max(MIN_MAP_TOYS, number_of_map_toys(stopping.toys))
+    return n_map_toys, min(stopping.first or _FIRST_LOOK, stopping.toys)

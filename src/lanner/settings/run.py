@@ -39,6 +39,12 @@ class RunSettings(FitSettings):
     extra: tuple[str, ...] = setting(
         (), Names(repeated=True), "A variable for the plots that the fit does not use; may be given several times."
     )
+    blind: bool = setting(
+        False,
+        Flag(),
+        "Do all that needs no data and show what may be found; of the data only the names of their columns are read. "
+        "Then: lanner unblind.",
+    )
     spread: bool = setting(
         False,
         Flag(),

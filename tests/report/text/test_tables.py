@@ -46,7 +46,7 @@ def test_the_spread_is_shown_part_by_part() -> None:
 def test_what_moments_come_from_is_named() -> None:
     def setting(name: str, **changes: object) -> str:
         result = kept("combined")
-        rows = configuration(replace(result, plan=replace(result.plan, **changes)))  # type: ignore[arg-type]
+        rows = configuration(replace(result.plan, **changes))  # type: ignore[arg-type]
         return next(row["value"] for row in rows if row["setting"] == name)
 
     assert setting("blocks of the reference for the moments", moment_blocks=16) == "16"
@@ -55,16 +55,16 @@ def test_what_moments_come_from_is_named() -> None:
 
 
 def test_settings_have_names_that_say_what_they_are() -> None:
-    settings = {row["setting"]: row["value"] for row in configuration(kept("single"))}
+    settings = {row["setting"]: row["value"] for row in configuration(kept("single").plan)}
     assert settings["features"] == "x"
     assert settings["width"] == "0.8"
     assert settings["fixed number of data events"] == "no: the number of events is tested too"
     assert "newton steps" in settings
-    assert "newton steps" not in {row["setting"] for row in configuration(kept("combined"))}
+    assert "newton steps" not in {row["setting"] for row in configuration(kept("combined").plan)}
 
 
 def test_units_are_those_of_the_scaling() -> None:
-    assert [row["feature"] for row in units(the_case().result)] == ["mass", "eta", "charge"]
+    assert [row["feature"] for row in units(the_case().result.plan.units)] == ["mass", "eta", "charge"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def with_gaps_and_angle() -> SearchResult:
 
 
 def test_units_say_what_is_missing_and_what_is_periodic() -> None:
-    first, second = units(with_gaps_and_angle())
+    first, second = units(with_gaps_and_angle().plan.units)
     assert first["and"] == "-999 is missing (5 %): an indicator of its own"
     assert second["and"] == "periodic, with 6.28319: its cosine and sine"
 
@@ -111,4 +111,4 @@ def test_the_caption_of_the_units_has_the_rule_in_words() -> None:
 
 
 def test_no_angles_are_called_none() -> None:
-    assert {"setting": "periodic", "value": "none"} in configuration(the_case().result)
+    assert {"setting": "periodic", "value": "none"} in configuration(the_case().result.plan)

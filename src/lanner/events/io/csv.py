@@ -76,11 +76,18 @@ def _too_long(path: Path, line: int) -> InputError:
     )
 
 
-def _layout(path: Path) -> _Layout:
+def names_in_header(path: Path) -> tuple[str, ...]:
+    """The names of the columns, of which nothing below the header is read."""
+    return _layout(path, header_alone=True).names
+
+
+def _layout(path: Path, *, header_alone: bool = False) -> _Layout:
     lines: list[str] = []
     with closing(_lines(path)) as source:
         for line in islice(source, _PEEKED):
             lines.append(line)
+            if header_alone and line.strip():
+                break
             if sum(map(len, lines)) > _TOGETHER:
                 break
     blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))

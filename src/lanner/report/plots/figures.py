@@ -29,7 +29,10 @@ from lanner.uncertainties.closure import Closure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Kind = Literal["null", "nuisances", "closures", "closure", "scales", "importance", "profile", "map", "tuning"]
+Kind = Literal[
+    "null", "nuisances", "closures", "closure", "scales", "importance", "profile", "map", "tuning",
+    "departures", "expected",
+]  # fmt: skip
 MAX_PROFILES = 12  # variables drawn, the most important first; the table of importance has them all
 MAX_PANELS = 12  # of closures: those with the smallest p-values, and in any case those that fail
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from lanner.report.expected import ExpectedProfile
+
 
 _WIDE = 50.0  # ratio of the largest to the smallest expectation from which the counts go on a logarithmic axis
 _TICKS = 12  # at most, along whole numbers
@@ -61,7 +63,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         counts = contents(profile.data)[shown]
         _, low, high = (row[shown] for row in profile.data_ratio)
         centers = 0.5 * (edges[:-1] + edges[1:])
-        _stacked(ax, [(label, part[shown]) for label, part in profile.stack], edges)
+        stacked(ax, [(label, part[shown]) for label, part in profile.stack], edges)
         if not profile.stack:
             ax.stairs(reference, edges, fill=True, color="#e3e3e3")
         name = "reference" if profile.uncertainty is None else "reference, uncertainties as fitted"
@@ -81,9 +83,9 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
             ax.set_ylim(max(0.4 * positive.min(), 1e-4 * positive.max()), 2.5 * positive.max())
         else:
             ax.set_ylim(0, None)
-        _flow(ax, profile, edges)
+        flow(ax, profile, edges)
         ax.set_ylabel("events per bin")
-        _name_axis(ax, profile)
+        name_axis(ax, profile)
         legend_above(ax, columns=3)
     return ax
 
@@ -116,16 +118,16 @@ def plot_ratio(profile: RatioProfile, ax: Axes | None = None) -> Axes:
                 ax.plot(centers[beyond], np.full(beyond.sum(), place), marker, transform=ax.get_xaxis_transform(),
                         color=BLACK, markersize=4.5, markerfacecolor="white")  # fmt: skip
         ax.stairs(learned, edges, baseline=None, color=VERMILION, linewidth=1.8)
-        _flow(ax, profile, edges)
+        flow(ax, profile, edges)
         ax.set_ylabel("ratio to reference")
-        _name_axis(ax, profile)
+        name_axis(ax, profile)
         if band is not None or error is not None:
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=4, borderaxespad=0.0, handlelength=1.4,
                       fontsize=8.5, columnspacing=1.0)  # fmt: skip
     return ax
 
 
-def _stacked(ax: Axes, parts: Sequence[tuple[str, Array]], edges: Array) -> None:
+def stacked(ax: Axes, parts: Sequence[tuple[str, Array]], edges: Array) -> None:
     """Processes one on top of another; what is negative in a bin takes away from what lies below."""
     below = np.zeros(len(edges) - 1)
     for (label, part), color in zip(parts, cycle(STACK), strict=False):
@@ -175,7 +177,7 @@ def _drawn(profile: RatioProfile) -> tuple[Array, slice]:
     return np.concatenate(drawn), slice(0 if under else 1, None if over else -1)
 
 
-def _flow(ax: Axes, profile: RatioProfile, drawn: Array) -> None:
+def flow(ax: Axes, profile: RatioProfile | ExpectedProfile, drawn: Array) -> None:
     """Mark the bins that are open ends, so that nobody takes their width for a bin's."""
     edges = profile.edges
     for start, stop, text in ((drawn[0], edges[0], "underflow"), (edges[-1], drawn[-1], "overflow")):
@@ -185,7 +187,8 @@ def _flow(ax: Axes, profile: RatioProfile, drawn: Array) -> None:
     ax.set_xlim(drawn[0], drawn[-1])
 
 
-def _name_axis(ax: Axes, profile: RatioProfile) -> None:
+def name_axis(ax: Axes, profile: RatioProfile | ExpectedProfile) -> None:
+    """What stands on the axis of a variable, and its ticks."""
     edges = profile.edges
     if np.all(edges % 1 == 0.5):  # bins of whole numbers: a tick for each, and none in the open ends
         # Of many only some: an event number has a thousand million, and no array should hold them.
@@ -193,6 +196,7 @@ def _name_axis(ax: Axes, profile: RatioProfile) -> None:
         ax.set_xticks(edges[0] + 0.5 + np.arange(0, number, -(-number // _TICKS)))
         ax.set_xticks([], minor=True)
     notes = [] if profile.fitted else ["not used in the fit"]
-    if any(profile.without):
-        notes.append(f"without {count(sum(profile.without), 'event')} that lack it")
+    lost = sum(profile.without)
+    if lost:
+        notes.append(f"without {count(lost, 'event')} that lack it")
     ax.set_xlabel(as_axis(profile.name, profile.axis) + (f"  ({', '.join(notes)})" if notes else ""))

@@ -12,6 +12,7 @@ from lanner.errors import InputError
 from lanner.events import Scaling
 from lanner.events.angles import TURN
 from lanner.events.units import WORDS
+from lanner.inference.plan import Plan
 from lanner.inference.tuning import Trial, Tuning
 from lanner.report.text.words import aligned, local_z, number, z_score
 from lanner.run.result import SearchResult
@@ -35,9 +36,8 @@ _NAMES = {
 }
 
 
-def configuration(result: SearchResult) -> Table:
-    """Every setting of the plan; the scaling is in `units`."""
-    plan = result.plan
+def configuration(plan: Plan) -> Table:
+    """Every setting of a plan; the scaling is in `units`."""
     left_out = {"units", "chosen"} | (set(FIT_ONLY) if plan.statistic == "score" else set())
     rows = []
     for name, value in plan.to_dict().items():
@@ -49,9 +49,8 @@ def configuration(result: SearchResult) -> Table:
     return rows
 
 
-def units(result: SearchResult) -> Table:
+def units(scaling: Scaling) -> Table:
     """Shift and scale of every feature, and what is missing or periodic, if anything is."""
-    scaling = result.plan.units
     rows = [
         {"feature": name, "shift": cell(shift), "scale": cell(scale), "and": _besides(scaling, name)}
         for name, shift, scale in zip(scaling.names, scaling.shift, scaling.scale, strict=True)
