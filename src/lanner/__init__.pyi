@@ -25,6 +25,8 @@ from .run.apply import apply
 from .run.calibration import Calibration, calibrate, load_calibration
 from .run.dry_run import DryRun, dry_run
 from .run.execution.dask import Dask
+from .run.regions import search_regions
+from .run.regions_result import RegionResult, RegionsResult
 from .run.result import SearchResult
 from .run.result_io import load_result, save_result
 from .run.search import search
@@ -48,6 +50,8 @@ __all__ = [
     "Normalisation",
     "Power",
     "Process",
+    "RegionResult",
+    "RegionsResult",
     "Sample",
     "Scaling",
     "SearchResult",
@@ -75,6 +79,7 @@ __all__ = [
     "reproduce",
     "save_result",
     "search",
+    "search_regions",
     "spread",
     "tune",
     "write_example",

@@ -17,6 +17,7 @@ from lanner.inference.analytic import LawMoments
 from lanner.inference.experiment import Experiment, GeneratedToy
 from lanner.inference.fit_experiment import FitExperiment
 from lanner.inference.plan import EventGenerator, Plan
+from lanner.inference.resampling import Scheme
 from lanner.inference.score_experiment import KEPT, ScoreExperiment, scheme_of
 from lanner.inference.terms import GUMBEL, CountTerm, LocalTerm, ProfiledCountTerm, ReachTerm, Term
 from lanner.inference.varied_experiment import VariedExperiment, VariedPlan, varied_scheme
@@ -47,6 +48,7 @@ class Recipe:
     device: str = "cpu"
     as_one: bool = True  # whether toys take all of the data or none of them; signals they take some of
     varied: VariedPlan | None = None  # the uncertainties of the reference, if it has some
+    scheme: Scheme | None = None  # how toys are drawn, where it is not from these samples alone
 
     def prepare(self, memory: int, progress: Progress | None = None) -> Ladder:
         """The ladder itself."""
@@ -59,6 +61,7 @@ class Recipe:
             arrays=arrays_on(self.device),
             as_one=self.as_one,
             varied=self.varied,
+            scheme=self.scheme,
             progress=progress,
         )
 
@@ -85,6 +88,7 @@ class Ladder:
         arrays: Arrays = NUMPY,
         as_one: bool = True,
         varied: VariedPlan | None = None,
+        scheme: Scheme | None = None,
         progress: Progress | None = None,
     ) -> Ladder:
         """Prepare every width once: coarse ones, whose features are few, first; the finest takes what is left."""
@@ -92,13 +96,13 @@ class Ladder:
             raise InputError("a ladder needs at least one scale")
         prepared: dict[Plan, Experiment] = {}
         left = arrays.budget(memory)
-        scheme, at_nu = None, None
+        at_nu = None
         if varied is not None:
             data_sets = [] if data is None else [data]
             at_nu = varied.reference(plans[0], reference)
             known = np.repeat(varied.auxiliary[None], len(data_sets), axis=0)
             of_varied, rows = varied_scheme(plans[0], reference, data_sets, at_nu, known, as_one=as_one)
-        elif plans[0].statistic == "score":
+        elif plans[0].statistic == "score" and scheme is None:
             scheme = scheme_of(plans[0], reference, data, as_one=as_one)
         by_width = sorted(plans, key=lambda p: (-p.width, p.penalty))
         widths = len({p.width for p in plans})
@@ -276,7 +280,7 @@ class Ladder:
         if isinstance(term, ProfiledCountTerm):
             assert isinstance(taken, VariedTaken)
             return -term.log_p(taken.number, taken.predicted)
-        values = np.array([d.data_size for d in draws]) if isinstance(term, CountTerm) else term.totals(draws)
+        values = term.numbers(draws) if isinstance(term, CountTerm) else term.totals(draws)
         return -term.log_p(values)
 
 
