@@ -6,7 +6,8 @@
 Every null data set has its own new reference, 100 times as large as what is expected, or as large (then toys relabel
 the two). Three regions share events: each of them has some with another. Signals lie in one region alone, or where two
 overlap; their Z is that of the global p-value, of each region, and of an ordinary search of all events. Seeds are fixed
-beforehand: data set i has seed i. A p-value of toys stands for a step; it is spread evenly over it. Writes docs/regions-study.md.
+beforehand: data set i has seed i. A p-value of toys stands for a step; it is spread evenly over it. Writes a page to
+docs/regions-study.md.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from kept import Kept
 from null_study import by_weights, negative_share
 from uniform import LEVELS, Uniform
 
-EXPECTED, SIGNAL_EXPECTED = 100, 300
-TOYS, SIGNAL_TOYS = 450, 6000
-DATA_SETS, SIGNAL_SETS = 500, 40
+EXPECTED = 100
+TOYS, SIGNAL_TOYS = 450, 2400
+SIGNAL_SETS = 40
 REGIONS = {"central": "abs(x1) < 1", "high": "x0 > 1", "forward": "abs(x1) > 0.6"}
 GLOBAL = "all of them"  # the name of the global p-value among those of the regions
 Events = NDArray[np.float64]
@@ -53,6 +54,7 @@ class Null:
 
     expected: float | str | None
     ratio: int = 100
+    data_sets: int = 300
     data: Callable[[int, np.random.Generator], Events] = background
     reference: Callable[[int, np.random.Generator], Any] = background
 
@@ -66,7 +68,7 @@ def weighted(n: int, rng: np.random.Generator) -> lanner.Sample:
 
 
 NULLS = {
-    "a number expected": Null(float(EXPECTED)),
+    "a number expected": Null(float(EXPECTED), data_sets=500),
     "the total fixed": Null(None),
     "weights of either sign, their sum": Null("weights", data=by_weights, reference=weighted),
     "relabelled": Null(None, ratio=1),
@@ -89,9 +91,9 @@ def broad(n: int, rng: np.random.Generator) -> Events:
 
 
 SIGNALS = {
-    "9 events, high momentum": (high_alone, 9),
-    "16 events, central and high": (shared, 16),
-    "45 events, central, broad": (broad, 45),
+    "8 events, high momentum": (high_alone, 8),
+    "14 events, central and high": (shared, 14),
+    "30 events, central, broad": (broad, 30),
 }
 
 
@@ -116,9 +118,9 @@ def signal(job: tuple[str, int, int]) -> list[float]:
     name, seed, toys = job
     make, mean = SIGNALS[name]
     rng = np.random.default_rng([100 + list(SIGNALS).index(name), seed])
-    data = np.vstack([background(int(rng.poisson(SIGNAL_EXPECTED)), rng), make(int(rng.poisson(mean)), rng)])
-    reference = background(100 * SIGNAL_EXPECTED, rng)
-    given: dict[str, Any] = {"expected": SIGNAL_EXPECTED, "toys": toys, "seed": seed, "memory": "1 GB"}
+    data = np.vstack([background(int(rng.poisson(EXPECTED)), rng), make(int(rng.poisson(mean)), rng)])
+    reference = background(100 * EXPECTED, rng)
+    given: dict[str, Any] = {"expected": EXPECTED, "toys": toys, "seed": seed, "memory": "1 GB"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lanner.errors.LannerWarning)
         found = lanner.search_regions(reference, data, regions=REGIONS, **given)
@@ -149,7 +151,7 @@ def main() -> None:
             return np.array(found[:number])
 
         for name in (name for name in NULLS if name in wanted):
-            p = done(null, name, 2 if smoke else DATA_SETS, 60 if smoke else TOYS)
+            p = done(null, name, 2 if smoke else NULLS[name].data_sets, 60 if smoke else TOYS)
             for k, of in enumerate((GLOBAL, *REGIONS)):
                 found = Uniform.of(p[:, k])
                 results.append(found.is_chance)
@@ -174,9 +176,9 @@ def page(nulls: list[list[str]], powers: list[list[str]]) -> str:
         f"(relabelled). The regions share events: {regions}. {TOYS} toys, a third of which make scales and regions "
         "comparable. In brackets the 99.99 % interval of what chance allows.\n\n"
         + markdown_table(nulls)
-        + f"\n\n## What looking at several regions costs\n\n{SIGNAL_EXPECTED} expected, a reference 100 times as large, "
-        f"{SIGNAL_TOYS} toys, {SIGNAL_SETS} data sets of each signal; the median Z. Three regions that share nothing "
-        f"would turn 3 sigma of one of them into {price:.2f}.\n\n" + markdown_table(powers)
+        + f"\n\n## What looking at several regions costs\n\n{EXPECTED} expected, a reference 100 times as large, "
+        f"{SIGNAL_TOYS} toys, {SIGNAL_SETS} data sets of each signal; the median Z. Three regions that share nothing would "
+        f"turn 3 sigma of one of them into {price:.2f}.\n\n" + markdown_table(powers)
     )
 
 

@@ -21,7 +21,8 @@ PAGE = Path(__file__).with_name("api.md")
 # The public names in the order of the work. A name that is in no group comes last, so that none is forgotten.
 GROUPS = {
     "Read": ("read_sample", "read_analysis", "Analysis", "spread", "Spread", "Sample", "Scaling", "write_example"),
-    "Search": ("search", "SearchResult", "search_regions", "RegionsResult", "RegionResult", "dry_run", "DryRun", "tune", "Dask"),
+    "Search": ("search", "SearchResult", "dry_run", "DryRun", "tune", "Dask"),
+    "Several regions": ("search_regions", "RegionsResult", "RegionResult"),
     "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio", "exposure", "Exposure"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
     "Look": ("characterise", "write_report", "Look"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lanner._util.text import count, shown
 from lanner.errors import InputError
+from lanner.events.columns import read_only
 from lanner.events.expressions import Expression
 from lanner.events.sample import Sample
 
@@ -90,3 +91,16 @@ def _mask(mask: Any, events: int, name: str, label: str) -> Mask:
             f"True or False for each of {count(events, 'event')}"
         )
     return found
+
+
+def no_events(like: Sample) -> Sample:
+    """A sample of no events: what a region holds of the data in which nothing was measured. No other may be empty.
+
+    >>> len(no_events(Sample.of({"pt": [1.0, 2.0]})))
+    0
+    """
+    empty = like.take([0])
+    object.__setattr__(empty, "features", read_only(empty.features[:0]))
+    if empty.weights is not None:
+        object.__setattr__(empty, "weights", read_only(empty.weights[:0]))
+    return empty

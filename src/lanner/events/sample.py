@@ -326,19 +326,6 @@ class Sample:
         return Sample(features, self.names, weights, label="the selection of rows", toy_weights=toy_weights)
 
 
-def no_events(like: Sample) -> Sample:
-    """A sample of no events: what a region holds of the data in which nothing was measured. No other may be empty.
-
-    >>> len(no_events(Sample.of({"pt": [1.0, 2.0]})))
-    0
-    """
-    empty = like.take([0])
-    object.__setattr__(empty, "features", read_only(empty.features[:0]))
-    if empty.weights is not None:
-        object.__setattr__(empty, "weights", read_only(empty.weights[:0]))
-    return empty
-
-
 def as_columns(sample: Sample) -> dict[str, Array] | Array:
     """Return the features as somebody else would hand them over: by name, or as an array if they have no names."""
     return dict(zip(sample.names, sample.features.T, strict=True)) if sample.named else sample.features

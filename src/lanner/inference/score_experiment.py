@@ -57,7 +57,6 @@ class ScoreExperiment(Experiment):
         events = ScaledRows(tuple(s.features for s in samples), plan.units)
         scheme = scheme_of(plan, reference, data) if scheme is None else scheme
         assert isinstance(scheme, ReferenceScheme | PermutationScheme | RegionScheme)
-        relabelled = isinstance(scheme, PermutationScheme)
         candidates, centers = candidates_of(plan, reference, events, make_events)
         basis, pivots = basis_of(plan, candidates, memory), None
         if plan.null == "reference" and not plan.centers_barred:
@@ -72,10 +71,10 @@ class ScoreExperiment(Experiment):
             expected=plan.expected,
             precision=plan.precision,
             memory=memory,
-            splits=None if relabelled else scheme.splits,
+            splits=None if isinstance(scheme, PermutationScheme) else scheme.splits,
             pivots=pivots,
             others=0 if data is None else len(data),
-            held_out=None if relabelled else scheme.held_out,
+            held_out=None if isinstance(scheme, PermutationScheme) else scheme.held_out,
             arrays=arrays,
             told=told,
         )

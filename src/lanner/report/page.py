@@ -10,7 +10,7 @@ import os
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanner._util.files import write_atomically
 from lanner.report.characterise import Characterisation
@@ -22,6 +22,9 @@ from lanner.report.text.summary import COMBINATIONS, out_of_reach, statistic
 from lanner.report.text.verdict import meaning
 from lanner.run.fingerprint import versions
 from lanner.run.result import SearchResult
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TITLE = "Do the data follow the reference?"
 _COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page
@@ -90,19 +93,12 @@ def render(
     title: str | None = None,
 ) -> str:
     """The report as text."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
-    )
-    environment.filters |= {
-        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
-    }
-    template = environment.from_string(_resource("report.html.j2"))
-    return template.render(
+    template = environment().from_string(resource("report.html.j2"))
+    found: str = template.render(
         title=title or TITLE,
-        styles=Markup(_resource("report.css")),
+        styles=Markup(resource("report.css")),
         result=result,
         verdict=result.verdict(),
         uncertainties=uncertainties,
@@ -121,12 +117,27 @@ def render(
         units=tables.units(result),
         units_caption=tables.units_caption(result),
         columns=_COLUMNS,
-        versions=_versions(),
+        versions=versions_of_page(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+    return found
 
 
-def _versions() -> dict[str, str]:
+def environment() -> Environment:
+    """What makes pages of templates: everything is escaped, and a name that is not known is an error."""
+    from jinja2 import Environment, StrictUndefined
+
+    made = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
+    )
+    made.filters |= {
+        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
+    }
+    return made
+
+
+def versions_of_page() -> dict[str, str]:
+    """Of Lanner and of what its numbers depend on."""
     import lanner
 
     return {"lanner": lanner.__version__} | versions()
@@ -137,5 +148,6 @@ def _finalised(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """A template, or the styles."""
     return resources.files("lanner.report").joinpath("templates", name).read_text(encoding="utf-8")

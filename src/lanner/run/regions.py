@@ -18,10 +18,10 @@ import numpy as np
 from lanner._util.progress import begin, named, shown
 from lanner._util.warnings import collected_warnings
 from lanner.errors import InputError, LannerWarning
-from lanner.events import Sample, match_columns
+from lanner.events import match_columns
 from lanner.events.io.roles import sample_like
-from lanner.events.regions import Region, regions_of
-from lanner.events.sample import check_varies, no_events
+from lanner.events.regions import Region, no_events, regions_of
+from lanner.events.sample import check_varies
 from lanner.events.spread import Spread
 from lanner.inference.effort import most_toys_of
 from lanner.inference.multiscale import Recipe
@@ -32,12 +32,12 @@ from lanner.inference.score_experiment import scheme_of
 from lanner.inference.sequential import AUTO, Stopping
 from lanner.model.fit import MIN_REFERENCE
 from lanner.run.execution.local import Local
+from lanner.run.fingerprint import sample_digest
 from lanner.run.prepare import Job, chosen_features, prepare
 from lanner.run.regions_result import RegionResult, RegionsResult
 from lanner.run.regions_toys import Judged, judged_together
 from lanner.run.sizes import check_sizes
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
-from lanner.typing import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,9 @@ def search_regions(
         most = checked("toys", toys)
         stopping = None
         if most == AUTO:
-            stopping = Stopping.automatic(most_toys_of([(p.recipe.plans[0], len(p.recipe.reference)) for p in prepared]))
+            stopping = Stopping.automatic(
+                most_toys_of([(p.recipe.plans[0], len(p.recipe.reference)) for p in prepared])
+            )
         if until_z is not None:
             stopping = Stopping.until(until_z, p_precision, most=None if most == AUTO else most)
         ladders, share = [], job.memory // len(prepared)
@@ -176,6 +178,7 @@ def _result(
         shape_only=plan.fixed is not None,
         warnings=said,
         seconds=seconds,
+        digests=(("reference", sample_digest(job.recipe.reference)), ("data", sample_digest(data))),
     )
 
 
@@ -187,8 +190,8 @@ def _refuse(reference: Any, settings: FitSettings) -> None:
         raise InputError("null='generator' has no events that regions could share: give a reference, and leave it out")
     if settings.chosen_statistic != "score":
         raise InputError(
-            "regions are tested by the score statistic: the likelihood ratio's centres are never a toy's data, and with "
-            "centres for each region these would lack in the others. Leave out width, or give statistic='score'"
+            "regions are tested by the score statistic: the likelihood ratio's centres are never a toy's data, so that "
+            "those of one region would be missing in the others. Leave out width, or give statistic='score'"
         )
 
 

@@ -141,6 +141,8 @@ class RegionsResult:
         Duration of the search in seconds.
     inputs : tuple of (str, str)
         Names and descriptions of the files that were read, if any.
+    digests : tuple of (str, str)
+        SHA-256 of all events of reference and data, by which they are recognised.
 
     See Also
     --------
@@ -173,6 +175,7 @@ class RegionsResult:
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
     inputs: tuple[tuple[str, str], ...] = ()
+    digests: tuple[tuple[str, str], ...] = ()
 
     @property
     def empirical(self) -> EmpiricalP:
@@ -263,6 +266,7 @@ class RegionsResult:
             "seed": self.seed,
             "warnings": list(self.warnings),
             "inputs": dict(self.inputs),
+            "samples": {"digests": dict(self.digests)},
             "numbers": numbers_version(),
             "versions": versions(),
             "seconds": self.seconds,

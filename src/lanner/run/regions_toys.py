@@ -20,7 +20,8 @@ from lanner.run.result import SearchResult
 from lanner.run.toy_maker import ToyMaker, ToyRun
 from lanner.typing import Array, Progress
 
-COMBINATION = "smallest"  # of regions
+# Of regions. The smallest p-value finds as much: median Z of three signals 0.78, 1.48, 2.47 beside 0.72, 1.48, 2.42.
+COMBINATION = "harmonic"
 _FIRST_LOOK = 1000  # toys after which it is first seen whether more are needed
 _OF_LOG_P = LawMoments(mean=1.0, std=1.0, skewness=2.0)  # -ln p of a p-value that is uniform
 
@@ -70,7 +71,9 @@ class _Together:
         """The first toys as each region sees them."""
         regions = len(self.makers)
         return [
-            maker.first(toys, named(part_of(progress, k * toys, regions * toys), f"toys of {regions} regions, {most} at most"))
+            maker.first(
+                toys, named(part_of(progress, k * toys, regions * toys), f"toys of {regions} regions, {most} at most")
+            )
             for k, maker in enumerate(self.makers)
         ]
 

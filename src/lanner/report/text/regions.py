@@ -57,8 +57,8 @@ def toys(result: RegionsResult) -> str:
     p = result.empirical
     low, high = p.interval
     return (
-        f"{as_extreme(p)}; 95 % interval of p: {number(low, 2)} to {number(high, 2)}; {count(result.n_map_toys, 'other toy')} "
-        "made scales and regions comparable"
+        f"{as_extreme(p)}; 95 % interval of p: {number(low, 2)} to {number(high, 2)}; "
+        f"{count(result.n_map_toys, 'other toy')} made scales and regions comparable"
     )
 
 
@@ -83,7 +83,11 @@ def _rows(result: RegionsResult) -> Rows:
         *rows,
         ("regions", f"each by itself above; combined by {kind}; * marks the one that departs most"),
         ("global", toys(result)),
-        *([] if result.tail is None else [("tail", f"Z = {z_score(result.tail.z_score, 1)} by the tail fitted to the toys")]),
+        *(
+            []
+            if result.tail is None
+            else [("tail", f"Z = {z_score(result.tail.z_score, 1)} by the tail fitted to the toys")]
+        ),
         ("events", events(result)),
         *(("warning", text) for text in result.warnings),
     ]
