@@ -177,8 +177,8 @@ def page(nulls: list[list[str]], powers: list[list[str]]) -> str:
         "comparable. In brackets the 99.99 % interval of what chance allows.\n\n"
         + markdown_table(nulls)
         + f"\n\n## What looking at several regions costs\n\n{EXPECTED} expected, a reference 100 times as large, "
-        f"{SIGNAL_TOYS} toys, {SIGNAL_SETS} data sets of each signal; the median Z. Three regions that share nothing would "
-        f"turn 3 sigma of one of them into {price:.2f}.\n\n" + markdown_table(powers)
+        f"{SIGNAL_TOYS} toys, {SIGNAL_SETS} data sets of each signal; the median Z. Three regions that share nothing "
+        f"would turn 3 sigma of one of them into {price:.2f}.\n\n" + markdown_table(powers)
     )
 
 

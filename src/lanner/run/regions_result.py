@@ -242,6 +242,7 @@ class RegionsResult:
         p, tail = self.empirical, self.tail
         return {
             "schema": SCHEMA,
+            "verdict": self.verdict(),
             "statistic": self.statistic,
             "p_value": p.p_value,
             "p_value_interval": list(p.interval),
