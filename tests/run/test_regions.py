@@ -28,9 +28,7 @@ def test_a_region_of_all_events_is_an_ordinary_search(more: dict[str, Any]) -> N
     assert found.result.combined is not None
     for mine, its in zip(found.result.combined.scales, alone.combined.scales, strict=True):
         assert (mine.width, mine.null_mean) == pytest.approx((its.width, its.null_mean), rel=0.03)
-    if (
-        more["expected"] is not None
-    ):  # otherwise the number in a region is tested, and that of an ordinary search is not
+    if more["expected"] is not None:  # otherwise the number in a region is tested, and an ordinary search's is not
         assert found.statistic == alone.statistic
         assert found.p_value == alone.p_value
 

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from lanner._util.progress import begin, named, shown
+from lanner._util.progress import PREPARING, begin, shown
 from lanner._util.warnings import collected_warnings
 from lanner.errors import InputError, LannerWarning
 from lanner.events import match_columns
@@ -38,6 +38,7 @@ from lanner.run.regions_result import RegionResult, RegionsResult
 from lanner.run.regions_toys import Judged, judged_together
 from lanner.run.sizes import check_sizes
 from lanner.settings import FitKeywords, FitSettings, checked, spelled_out
+from lanner.typing import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +140,10 @@ def search_regions(
             )
         if until_z is not None:
             stopping = Stopping.until(until_z, p_precision, most=None if most == AUTO else most)
-        ladders, share = [], job.memory // len(prepared)
-        for one in prepared:
-            what = f"preparing region {one.region.name}"
-            ladders.append(opened.enter_context(Local().start(one.recipe, memory=share, progress=named(told, what))))
+        ladders, memory_of_each = [], job.memory // len(prepared)
+        for k, one in enumerate(prepared):
+            part = _part_told(told, k, len(prepared))
+            ladders.append(opened.enter_context(Local().start(one.recipe, memory=memory_of_each, progress=part)))
         found = judged_together(ladders, fit.combination, None if most == AUTO else most, stopping, told)
     return _result(job, prepared, found, stopping, tuple(said), time.perf_counter() - start)
 
@@ -180,6 +181,14 @@ def _result(
         seconds=seconds,
         digests=(("reference", sample_digest(job.recipe.reference)), ("data", sample_digest(data))),
     )
+
+
+def _part_told(progress: Progress | None, part: int, parts: int) -> Progress | None:
+    """Tells how much of one region is prepared, as a part of all of them."""
+    if progress is None:
+        return None
+    words = f"{PREPARING} region {part + 1} of {parts}"
+    return lambda _, done, total: progress(words, part * total + done, parts * total)
 
 
 def _refuse(reference: Any, settings: FitSettings) -> None:

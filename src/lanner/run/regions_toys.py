@@ -53,11 +53,12 @@ def judged_together(
     n_map_toys = AUTO_MAP_TOYS if stopping.first else max(MIN_MAP_TOYS, number_of_map_toys(stopping.toys))
     most = n_map_toys + stopping.toys
     wanted = n_map_toys + min(stopping.first or _FIRST_LOOK, stopping.toys)
+    before = 0
     while True:
-        made = together.first(wanted, most, progress)
+        made = together.first(wanted, most, progress, made=before)
         if wanted >= most or together.is_known(made, n_map_toys, stopping):
             return together.judged(made, n_map_toys, stopping)
-        wanted = min(2 * wanted, most)
+        before, wanted = wanted, min(2 * wanted, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +68,16 @@ class _Together:
     evaluations: list[Evaluation]
     makers: list[ToyMaker]
 
-    def first(self, toys: int, most: int, progress: Progress | None) -> list[ToyRun]:
-        """The first toys as each region sees them."""
+    def first(self, toys: int, most: int, progress: Progress | None, *, made: int = 0) -> list[ToyRun]:
+        """The first toys as each region sees them, of which some are made."""
         regions = len(self.makers)
-        return [
-            maker.first(
-                toys, named(part_of(progress, k * toys, regions * toys), f"toys of {regions} regions, {most} at most")
-            )
-            for k, maker in enumerate(self.makers)
-        ]
+        words = "toys of all regions" + (", at most" if most > toys else "")
+
+        def told(k: int) -> Progress | None:
+            before = k * toys + (regions - 1 - k) * made
+            return named(part_of(progress, before, regions * most), words)
+
+        return [maker.first(toys, told(k)) for k, maker in enumerate(self.makers)]
 
     def is_known(self, made: list[ToyRun], n_map_toys: int, stopping: Stopping) -> bool:
         """Whether the global p-value and that of each region need no more toys.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanner._util.text import Rows, as_html, as_text, count
 from lanner.report.text.verdict import law_z
-from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, number, with_error, z_score
+from lanner.report.text.words import as_extreme, empirical_p, empirical_z, equation, number, with_error
 from lanner.run.regions_result import RegionResult, RegionsResult
 
 COMBINATIONS = {"smallest": "the smallest of their p-values", "harmonic": "the harmonic mean of their p-values"}
@@ -86,7 +86,7 @@ def _rows(result: RegionsResult) -> Rows:
         *(
             []
             if result.tail is None
-            else [("tail", f"Z = {z_score(result.tail.z_score, 1)} by the tail fitted to the toys")]
+            else [("tail", f"{equation('Z', law_z(result.tail))} by the tail fitted to the toys, an extrapolation")]
         ),
         ("events", events(result)),
         *(("warning", text) for text in result.warnings),
