@@ -55,6 +55,8 @@ def test_looking_at_the_same_events_twice_costs_nothing() -> None:
     two = search_regions(REFERENCE, DATA, regions={"a": "pt > 0.5", "b": "pt > 0.5"}, expected=80, **GIVEN)
     assert two.p_value == one.p_value
     assert one.p_value == one.regions["a"].p_value
+    assert one.regions["a"].result.warnings == ()
+    assert two.regions["a"].result.warnings[0].endswith(f"the global p-value does, and is {two.p_value:.2g}")
     assert (one.shared, two.shared) == (0, two.regions["a"].observed)
 
 

@@ -127,7 +127,7 @@ def search_regions(
         fit = FitSettings(**settings)
         _refuse(reference, fit)
         begin(told, "planning")
-        reference, _ = chosen_features(reference, "reference")
+        reference, left_out = chosen_features(reference, "reference")
         data = match_columns(reference, sample_like(reference.names, data, "data"))
         of_each = regions_of(regions, reference, data)
         job = prepare(reference, data, expected=expected, settings=fit, memory=memory, device=device, progress=told)
@@ -145,6 +145,7 @@ def search_regions(
             part = _part_told(told, k, len(prepared))
             ladders.append(opened.enter_context(Local().start(one.recipe, memory=memory_of_each, progress=part)))
         found = judged_together(ladders, fit.combination, None if most == AUTO else most, stopping, told)
+    job = replace(job, left_out=left_out)
     return _result(job, prepared, found, stopping, tuple(said), time.perf_counter() - start)
 
 
@@ -160,12 +161,22 @@ def _result(
     assert data is not None
     inside = np.sum([one.region.data for one in prepared], axis=0)
     names = [one.region.name for one in prepared]
+    note: tuple[str, ...] = ()
+    if len(names) > 1:
+        p = found.null.empirical(found.statistic)
+        p = p if stopping is None else stopping.judge(found.statistic, found.null.statistics) or p
+        note = (
+            f"this is one of {len(names)} regions, and its p-value does not account for having looked at the others; "
+            f"the global p-value does, and is {'at most ' if p.is_bound else ''}{p.p_value:.2g}",
+        )
+    left_out = tuple(job.left_out.items())
+    alone = [replace(one, warnings=note, left_out=left_out, seconds=seconds) for one in found.results]
     return RegionsResult(
         statistic=found.statistic,
         null=found.null,
         regions={
             one.region.name: RegionResult(one.region.name, result, one.expected_error, one.region.selection)
-            for one, result in zip(prepared, found.results, strict=True)
+            for one, result in zip(prepared, alone, strict=True)
         },
         leading=names[int(np.argmin(found.log_p))],
         combination=found.combination,
