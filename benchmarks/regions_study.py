@@ -131,6 +131,7 @@ def signal(job: tuple[str, int, int]) -> list[float]:
 def main() -> None:
     """Run the study and write its page."""
     parser = study_parser(__doc__, writes="docs/regions-study.md", flag="--write", keeps=True)
+    parser.add_argument("--data-sets", type=int, help="The same number for each case without a signal.")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--only", action="append", choices=[*NULLS, *SIGNALS], help="Some cases; several times.")
     arguments = parse(parser)
@@ -151,7 +152,7 @@ def main() -> None:
             return np.array(found[:number])
 
         for name in (name for name in NULLS if name in wanted):
-            p = done(null, name, 2 if smoke else NULLS[name].data_sets, 60 if smoke else TOYS)
+            p = done(null, name, 2 if smoke else arguments.data_sets or NULLS[name].data_sets, 60 if smoke else TOYS)
             for k, of in enumerate((GLOBAL, *REGIONS)):
                 found = Uniform.of(p[:, k])
                 results.append(found.is_chance)
@@ -167,19 +168,27 @@ def main() -> None:
 
 
 def page(nulls: list[list[str]], powers: list[list[str]]) -> str:
-    """What is written to the documentation."""
+    """What is written to the documentation: of the cases that were asked for."""
     regions = ", ".join(f"{name} (`{formula}`)" for name, formula in REGIONS.items())
     price = float(stats.norm.isf(len(REGIONS) * stats.norm.sf(3.0)))
-    return (
-        "# Are the p-values of regions uniform?\n\nMade by `python benchmarks/regions_study.py`: data that follow the "
-        f"reference, {EXPECTED} expected, each data set with its own new reference 100 times as large, or as large "
-        f"(relabelled). The regions share events: {regions}. {TOYS} toys, a third of which make scales and regions "
-        "comparable. In brackets the 99.99 % interval of what chance allows.\n\n"
-        + markdown_table(nulls)
-        + f"\n\n## What looking at several regions costs\n\n{EXPECTED} expected, a reference 100 times as large, "
-        f"{SIGNAL_TOYS} toys, {SIGNAL_SETS} data sets of each signal; the median Z. Three regions that share nothing "
-        f"would turn 3 sigma of one of them into {price:.2f}.\n\n" + markdown_table(powers)
-    )
+    parts = ["# Are the p-values of regions uniform?"]
+    if len(nulls) > 1:
+        parts += [
+            "Made by `python benchmarks/regions_study.py`: data that follow the reference, "
+            f"{EXPECTED} expected, each data set with its own new reference 100 times as large, or as large (relabelled). "
+            f"The regions share events: {regions}. {TOYS} toys, a third of which make scales and regions comparable. In "
+            "brackets the 99.99 % interval of what chance allows.",
+            markdown_table(nulls),
+        ]
+    if len(powers) > 1:
+        parts += [
+            "## What looking at several regions costs",
+            f"{EXPECTED} expected, a reference 100 times as large, {SIGNAL_TOYS} toys, {SIGNAL_SETS} data sets of each "
+            "signal; the median Z. Three regions that share nothing would turn 3 sigma of one of them into "
+            f"{price:.2f}.",
+            markdown_table(powers),
+        ]
+    return "\n\n".join(parts)
 
 
 if __name__ == "__main__":
