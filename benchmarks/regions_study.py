@@ -175,9 +175,9 @@ def page(nulls: list[list[str]], powers: list[list[str]]) -> str:
     if len(nulls) > 1:
         parts += [
             "Made by `python benchmarks/regions_study.py`: data that follow the reference, "
-            f"{EXPECTED} expected, each data set with its own new reference 100 times as large, or as large (relabelled). "
-            f"The regions share events: {regions}. {TOYS} toys, a third of which make scales and regions comparable. In "
-            "brackets the 99.99 % interval of what chance allows.",
+            f"{EXPECTED} expected, each data set with its own new reference 100 times as large, or as large "
+            f"(relabelled). The regions share events: {regions}. {TOYS} toys, a third of which make scales and regions "
+            "comparable. In brackets the 99.99 % interval of what chance allows.",
             markdown_table(nulls),
         ]
     if len(powers) > 1:
