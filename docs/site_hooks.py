@@ -14,6 +14,7 @@ SHOWN = {
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
     "src/lanner/run/result.schema.json": "schemas/result.schema.json",
+    "src/lanner/run/regions.schema.json": "schemas/regions.schema.json",
     "src/lanner/events/analysis/analysis.schema.json": "schemas/analysis.schema.json",
 }
 _LINK = re.compile(r"\]\(((?:\.\./)+)([^)#\s]+)(#[^)]*)?\)")

@@ -27,6 +27,8 @@ from .run.apply import apply
 from .run.calibration import Calibration, calibrate, load_calibration
 from .run.dry_run import DryRun, dry_run
 from .run.execution.dask import Dask
+from .run.regions import search_regions
+from .run.regions_result import RegionResult, RegionsResult
 from .run.result import SearchResult
 from .run.result_io import load_result, save_result
 from .run.search import search
@@ -52,6 +54,8 @@ __all__ = [
     "Normalisation",
     "Power",
     "Process",
+    "RegionResult",
+    "RegionsResult",
     "Sample",
     "Scaling",
     "SearchResult",
@@ -81,6 +85,7 @@ __all__ = [
     "reproduce",
     "save_result",
     "search",
+    "search_regions",
     "spread",
     "tune",
     "unblind",

@@ -38,6 +38,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     ),
     "network_times": (("--smoke", "--write", "page.md"), ("torch",), ("page.md",)),
     "null_study": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
+    "regions_study": (("--smoke", "--kept", "kept.json", "--write", "page.md", *ONE), (), ("page.md",)),
     "uncertainty_dimuon": (("--smoke", "--folder", "kept", "--write", "page.md", *ONE), ("pythia8mc",), ("page.md",)),
     "uncertainty_network": (("--smoke", "--write", "page.md"), ("torch",), ("page.md",)),
     "uncertainty_power": (("--smoke", "--write", "page.md"), (), ("page.md",)),

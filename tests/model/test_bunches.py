@@ -188,3 +188,20 @@ def test_rows_whose_sums_are_known_have_sizes_and_no_events() -> None:
     assert (len(bunches), bunches.drawn, len(bunches.events)) == (3, 0, 0)
     assert bunches.sizes.tolist() == bunches.mass.tolist() == [8, 8, 90]
     assert bunches.inside.tolist() == [True, True, False]
+
+
+@given(size=st.integers(1, 9), seed=st.integers(0, 100), share=st.floats(0.01, 1.0))
+def test_rows_within_a_selection_hold_its_events_and_no_others(size: int, seed: int, share: float) -> None:
+    bunches = Bunches.dealt(in_random_order(21 * size + 40, seed), size)
+    bunches = bunches.with_rows([np.arange(5), np.array([70, 71]) % bunches.total], inside=False)
+    kept = np.random.default_rng(seed).random(bunches.total) < share
+    found, place = bunches.within(kept)
+    number = np.cumsum(kept) - 1
+    for row, its in enumerate(place):
+        mine = events_of(bunches, np.array([row]))
+        wanted = [int(number[event]) for event in mine if kept[event]]
+        assert events_of(found, np.array([its])).tolist() == wanted if its >= 0 else wanted == []
+    assert (np.diff(found.sizes[: found.drawn]) <= 0).all()
+    assert (found.sizes > 0).all()
+    assert found.drawn == np.count_nonzero(place[: bunches.drawn] >= 0)
+    np.testing.assert_array_equal(found.inside[place[place >= 0]], bunches.inside[place >= 0])

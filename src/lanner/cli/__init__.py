@@ -32,6 +32,7 @@ from lanner.cli.options import (
     refuse_idle,
 )
 from lanner.cli.paper import example, generate, reproduce, run_suite
+from lanner.cli.regions import has_regions, search_in_regions
 from lanner.cli.telling import in_words, tell_samples
 from lanner.cli.terminal import plain_errors
 from lanner.cli.uncertain import check_uncertainties, refuse_uncertainties, uncertainty_flags
@@ -160,6 +161,9 @@ def search(config_file: str | None, as_json: bool, quiet: bool, dry_run: bool, *
     with plain_errors(quiet=quiet):
         config = configured(config_file, given, needed=("reference", "data", "expected"))
         refuse_idle(given, config)
+        if has_regions(config):
+            search_in_regions(config, as_json=as_json, quiet=quiet, dry_run=dry_run)
+            return
         if dry_run:
             tell_dry_run(config, "search", as_json=as_json, quiet=quiet)
             return

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from lanner.errors import InputError
 from lanner.events.io.read import Events
-from lanner.report.analysis import read_analysis
+from lanner.report.analysis import Analysis, read_analysis
 from lanner.report.look import Look
 from lanner.settings import RunSettings
 
@@ -17,6 +17,7 @@ class Processed(Events):
 
     look: Look | None = None
     lines: tuple[str, ...] = ()
+    analysis: Analysis | None = None
 
 
 def read_processed(config: RunSettings) -> Processed:
@@ -37,10 +38,15 @@ def read_processed(config: RunSettings) -> Processed:
     if config.features != tuple(feature.spelled for feature in analysis.file.features):
         raise InputError(f"features: those of {config.analysis} are tested; change them there")
     analysis = replace(analysis, file=replace(analysis.file, selection=config.where))
+    return processed_of(analysis)
+
+
+def processed_of(analysis: Analysis) -> Processed:
+    """The simulated samples of an analysis as a command uses them."""
     reference = analysis.reference
     lines = tuple(
         f"{one.process}: {one.expected:.6g} ± {one.error:.2g} expected, of {one.events} simulated events worth "
         f"{one.worth:.0f}" + (f" ({one.negative:.1%} of negative weight)" if one.negative else "")
         for one in reference.yields()
     )
-    return Processed(reference.sample, {}, reference.description, 0, look=analysis.look, lines=lines)
+    return Processed(reference.sample, {}, reference.description, 0, look=analysis.look, lines=lines, analysis=analysis)

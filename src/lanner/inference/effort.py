@@ -6,6 +6,8 @@ of two cores; a machine that is faster is done sooner.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lanner.inference.plan import Plan
@@ -32,7 +34,12 @@ def seconds_per_toy(plan: Plan, reference: int) -> float:
 
 def most_toys(plan: Plan, reference: int) -> int:
     """The largest number of toys, rounded down to 1, 2 or 5 times a power of ten."""
-    return round_down(np.clip(_SECONDS / seconds_per_toy(plan, reference), FEWEST, MOST))
+    return most_toys_of([(plan, reference)])
+
+
+def most_toys_of(parts: Sequence[tuple[Plan, int]]) -> int:
+    """The same of several searches whose toys are made together, each by its plan and its reference events."""
+    return round_down(np.clip(_SECONDS / sum(seconds_per_toy(*part) for part in parts), FEWEST, MOST))
 
 
 def round_down(number: float) -> int:

@@ -280,7 +280,7 @@ class Ladder:
         if isinstance(term, ProfiledCountTerm):
             assert isinstance(taken, VariedTaken)
             return -term.log_p(taken.number, taken.predicted)
-        values = np.array([d.data_size for d in draws]) if isinstance(term, CountTerm) else term.totals(draws)
+        values = term.numbers(draws) if isinstance(term, CountTerm) else term.totals(draws)
         return -term.log_p(values)
 
 

@@ -95,6 +95,14 @@ class Plan(FitSettings):
         return {name: value for name, value in plain.items() if name not in same}
 
 
+@dataclass(frozen=True)
+class Part:
+    """What the plan of a part of the events takes from that of the whole, of which its toys are drawn."""
+
+    whole: Plan
+    share: float  # of the whole reference's events, or of reference and data where these are relabelled
+
+
 def upgraded(plain: dict[str, Any]) -> dict[str, Any]:
     """The settings of a plan of the last format, without the one that this format does not have."""
     return {name: value for name, value in plain.items() if name != "n_held_out"}
@@ -113,15 +121,16 @@ def plan_scales(
     expected: float | None,
     settings: FitSettings,
     expected_error: float = 0.0,
+    part: Part | None = None,
 ) -> tuple[Plan, ...]:
     """The plan of a search at each of its scales: those given, or chosen from the reference.
 
-    `data` may be None where a Poisson number of events is expected.
+    `data` may be None where a Poisson number of events is expected. Toys of a `part` are drawn by another plan.
     """
     statistic = settings.chosen_statistic
     null, why = choose_null(settings, reference, data, expected)
     decided = replace(settings, null=null, statistic=statistic)
-    plan = plan_one(reference, data, expected=expected, settings=decided, expected_error=expected_error)
+    plan = plan_one(reference, data, expected=expected, settings=decided, expected_error=expected_error, part=part)
     chosen = [*why, *plan.chosen]
     widths = [plan.width]
     if settings.width is None:
@@ -163,6 +172,7 @@ def plan_one(
     expected: float | None,
     settings: FitSettings,
     expected_error: float = 0.0,
+    part: Part | None = None,
 ) -> Plan:
     """Decide on sizes, units and centres, and on one width; the null is given, and the penalty is or comes later."""
     null = settings.null or "reference"
@@ -194,12 +204,15 @@ def plan_one(
     plan = Plan(**given | decided, names=reference.names, expected=n_expected, fixed=fixed, units=units)
     plan = replace(plan, expected_error=expected_error)
     available = len(sample)
-    if null == "reference":
+    if part is not None:
+        plan = replace(plan, reference_size=max(2, round(part.share * part.whole.reference_size)))
+        available = len(sample) if null == "permutation" else plan.reference_size
+    elif null == "reference":
         plan = _make_room(plan, reference, settings.reference_size)
         available = plan.reference_size
     elif settings.reference_size is not None:
         raise InputError(f"reference_size={settings.reference_size}: null={null!r} decides on it itself; leave it out")
-    if null == "permutation":
+    if null == "permutation" and part is None:
         plan = _make_room_in_pool(plan, len(reference), len(sample) - len(reference))
     centers = settings.centers
     score_by_reference = plan.statistic == "score" and null == "reference"
@@ -211,6 +224,9 @@ def plan_one(
     if not 1 <= centers <= available:
         raise InputError(f"centers={centers}: give from 1 to {available}, the reference events of a fit")
     plan = replace(plan, centers=centers, chosen=tuple(chosen))
+    if part is not None:
+        whole = part.whole
+        return replace(plan, moment_blocks=whole.moment_blocks, centers_barred=whole.centers_barred, bunch=whole.bunch)
     if score_by_reference:
         blocks = _moment_blocks(plan, len(reference))
         plan = replace(plan, moment_blocks=blocks, centers_barred=blocks == 1)

@@ -11,6 +11,7 @@ from lanner.events.scaled_rows import ScaledRows
 from lanner.inference.experiment import Experiment, GeneratedToy, basis_of, candidates_of
 from lanner.inference.layout import dealt_scheme, single_scheme
 from lanner.inference.plan import EventGenerator, Plan
+from lanner.inference.regions import RegionScheme
 from lanner.inference.resampling import PermutationScheme, ReferenceScheme, Scheme
 from lanner.inference.terms import ReachTerm
 from lanner.model.backend import NUMPY, Arrays
@@ -55,7 +56,7 @@ class ScoreExperiment(Experiment):
         samples = [reference] if data is None else [reference, data]
         events = ScaledRows(tuple(s.features for s in samples), plan.units)
         scheme = scheme_of(plan, reference, data) if scheme is None else scheme
-        assert isinstance(scheme, ReferenceScheme | PermutationScheme)
+        assert isinstance(scheme, ReferenceScheme | PermutationScheme | RegionScheme)
         candidates, centers = candidates_of(plan, reference, events, make_events)
         basis, pivots = basis_of(plan, candidates, memory), None
         if plan.null == "reference" and not plan.centers_barred:
@@ -70,10 +71,10 @@ class ScoreExperiment(Experiment):
             expected=plan.expected,
             precision=plan.precision,
             memory=memory,
-            splits=scheme.splits if isinstance(scheme, ReferenceScheme) else None,
+            splits=None if isinstance(scheme, PermutationScheme) else scheme.splits,
             pivots=pivots,
             others=0 if data is None else len(data),
-            held_out=scheme.held_out if isinstance(scheme, ReferenceScheme) else None,
+            held_out=None if isinstance(scheme, PermutationScheme) else scheme.held_out,
             arrays=arrays,
             told=told,
         )

@@ -72,6 +72,10 @@ class CountTerm:
         smaller = np.minimum(poisson_log_excess(n, self.expected), poisson_log_deficit(n, self.expected))
         return np.asarray(np.minimum(smaller + np.log(2.0), 0.0))
 
+    def numbers(self, draws: Sequence[Draw]) -> Array:
+        """How many data events each draw has, less what its own reference predicts beyond the number expected."""
+        return np.array([max(d.data_size - d.surplus, 0.0) for d in draws])
+
 
 @dataclass(frozen=True)
 class ProfiledCountTerm:

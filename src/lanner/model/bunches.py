@@ -93,12 +93,36 @@ class Bunches:
             self.toy_weights,
         )
 
+    def within(self, kept: NDArray[np.bool_]) -> tuple[Bunches, NDArray[np.intp]]:
+        """The rows with some of the events alone, which are numbered anew, and which row each has become.
+
+        Rows of which nothing is left are no rows any more: -1. Those that toys take come in falling order of their
+        sizes, so that rows of equal size are neighbours.
+        """
+        rows, chosen = np.repeat(np.arange(len(self)), self.sizes), kept[self.events]
+        sizes = np.bincount(rows[chosen], minlength=len(self))
+        order = np.concatenate([np.argsort(-sizes[: self.drawn], kind="stable"), np.arange(self.drawn, len(self))])
+        order = order[sizes[order] > 0]
+        place = np.full(len(self), -1, dtype=np.intp)
+        place[order] = np.arange(len(order))
+        events = self.events[chosen][np.argsort(place[rows[chosen]], kind="stable")]
+        drawn = int(np.count_nonzero(sizes[: self.drawn]))
+        found = Bunches(
+            (np.cumsum(kept) - 1)[events],
+            np.concatenate([[0], np.cumsum(sizes[order])]),
+            self.inside[order],
+            drawn,
+            drawn,
+            *(None if w is None else w[order] for w in (self.weights, self.toy_weights)),
+        )
+        return found, place
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     @property
     def size(self) -> int:
-        """Events of a bunch."""
+        """Events of a bunch, of the largest if they differ."""
         return int(self.starts[1])
 
     @cached_property

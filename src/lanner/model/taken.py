@@ -42,6 +42,8 @@ class Taken:
         is_data = np.repeat(np.tile([True, False], len(draws)), lengths.ravel())
         inside = bunches.inside[rows]
         scale = expected / (mass - _sums(np.where(inside, bunches.mass[rows], 0.0), ends))
+        if draws and draws[0].scale is not None:  # these rows are a part of those that toys are drawn from
+            scale = np.array([d.scale for d in draws])
         # The features of a bunch are a sum already; single events may have weights.
         entries = inside * np.repeat(scale, lengths.sum(axis=1))
         if bunches.weights is not None:

@@ -29,6 +29,8 @@ class Draw:
     split: int | None = None  # whose moments judge it (`Splits`); None: all of them
     sizes: NDArray[np.intp] | None = None  # events of each row, where they are bunches; None: each row is one
     auxiliary: NDArray[np.float64] | None = None  # what is known of nuisance parameters from elsewhere, less nu^
+    scale: float | None = None  # a0, where more than the rows of this pool decide it
+    surplus: float = 0.0  # how many more data events than N(0) the reference predicts then
 
     @property
     def data_size(self) -> int:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile
 from lanner.events.analysis.file import read_analysis_file
 from lanner.events.analysis.reference import ProcessedReference, read_data, read_simulated
+from lanner.events.analysis.regions import masks_of_regions, selection_with
 from lanner.events.io import Events
+from lanner.events.regions import Region
 from lanner.report.characterise import Characterisation, characterise
 from lanner.report.look import Look
 from lanner.run.prepare import FROM_WEIGHTS
+from lanner.run.regions import search_regions
+from lanner.run.regions_result import RegionsResult
 from lanner.run.result import SearchResult
 from lanner.run.search import search
 from lanner.typing import PathLike
@@ -61,6 +66,13 @@ class Analysis:
         """The data, with the same selection."""
         return read_data(self.file, memory=self.memory)
 
+    @cached_property
+    def regions(self) -> dict[str, Region]:
+        """Which events of the reference and of the data lie in each region, by its name."""
+        of_data = masks_of_regions(self.file, self.data)
+        of_reference = self.reference.regions
+        return {name: Region(name, of_reference[name], of_data[name], text) for name, text in self.file.regions.items()}
+
     @property
     def settings(self) -> dict[str, Any]:
         """What `search` is given beside the samples."""
@@ -91,6 +103,56 @@ class Analysis:
         """
         plain = {name: value for name, value in self.settings.items() if name not in _OF_FILES}
         return search(self.reference.sample, self.data.sample, **{**plain, **settings})
+
+    def search_regions(self, **settings: Any) -> RegionsResult:
+        """Test each region of the file by itself, and all of them together.
+
+        Parameters
+        ----------
+        **settings
+            As for `lanner.search_regions`; they come before those of the file.
+
+        Returns
+        -------
+        RegionsResult
+            As `lanner.search_regions` gives it.
+
+        Raises
+        ------
+        InputError
+            If the file has no regions, or one of them cannot be tested; the message names its line.
+        """
+        if not self.file.regions:
+            raise InputError(f"{self.file.path} has no regions: add `regions:` with a formula under each name")
+        plain = {name: value for name, value in self.settings.items() if name not in _OF_FILES}
+        try:
+            return search_regions(
+                self.reference.sample, self.data.sample, regions=self.regions, **{**plain, **settings}
+            )
+        except InputError as error:
+            for name in self.file.regions:
+                start = f"region {name!r}: "
+                if str(error).startswith(start):
+                    where = self.file.where("regions", name)
+                    raise InputError(f"{where}: regions.{name}: {str(error).removeprefix(start)}") from None
+            raise
+
+    def in_region(self, name: str) -> Analysis:
+        """Return the same analysis with the events of one region alone, such as to show where its data depart.
+
+        Parameters
+        ----------
+        name : str
+            Of the region.
+
+        Returns
+        -------
+        Analysis
+            With the region as a part of the selection, and without regions.
+        """
+        if name not in self.file.regions:
+            raise InputError(f"{name!r} is none of the regions {', '.join(map(repr, self.file.regions))}")
+        return replace(self, file=replace(self.file, selection=selection_with(self.file, name), regions={}))
 
     def characterise(self, result: SearchResult) -> Characterisation:
         """Show where the data depart, with the processes stacked.

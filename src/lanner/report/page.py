@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanner._util.files import write_atomically
 from lanner.report.characterise import Characterisation
@@ -23,6 +23,9 @@ from lanner.report.text.summary import COMBINATIONS, out_of_reach, statistic
 from lanner.report.text.verdict import meaning
 from lanner.run.fingerprint import versions
 from lanner.run.result import SearchResult
+
+if TYPE_CHECKING:
+    pass
 
 TITLE = "Do the data follow the reference?"
 _COLUMNS = 8  # variables beside each other in the table of events: more do not fit on a page

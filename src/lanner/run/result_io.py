@@ -298,6 +298,8 @@ def _upgraded(plain: Plain, path: Path) -> Plain:
     """What the file holds, in the names of this format."""
     if plain["schema"] in (FORMAT, EARLIER[0]):
         return plain
+    if str(plain["schema"]).startswith("lanner.regions/"):
+        raise InputError(f"{path} is of several regions: give the folder of one of them, in {path.parent / 'regions'}")
     if plain["schema"] not in EARLIER:
         raise InputError(
             f"{path} has the format {plain['schema']}, and this version reads {', '.join((FORMAT, *EARLIER))}: "

@@ -51,13 +51,14 @@ class Simulated:
 
 @dataclass(frozen=True)
 class AnalysisFile:
-    """Samples, data, features, selection and settings of an analysis."""
+    """Samples, data, features, selection, regions and settings of an analysis."""
 
     path: Path
     samples: tuple[Simulated, ...]
     data: tuple[str, ...]
     features: tuple[Feature, ...]
     selection: str | None = None
+    regions: dict[str, str] = field(default_factory=dict)  # formulas, by name; events may lie in several
     luminosity: float | None = None  # fb^-1
     settings: dict[str, Any] = field(default_factory=dict)  # of the search, as in a configuration file
     lines: dict[tuple[Any, ...], int] = field(default_factory=dict, repr=False)

@@ -13,6 +13,9 @@ r"""Reads an analysis file: YAML, every key known, and errors that name the file
       mll: {formula: "sqrt(2*pt1*pt2*(cosh(eta1-eta2)-cos(phi1-phi2)))", label: "$m_{\\ell\\ell}$", unit: GeV}
       phi1: {periodic: true}
     selection: pt1 > 20 && pt2 > 20
+    regions:
+      barrel: abs(eta1) < 1.2 && abs(eta2) < 1.2
+      high_mass: mll > 200
     settings: {toys: auto, seed: 1}
 
 `analysis.schema.json` beside this file says the same for editors.
@@ -30,10 +33,12 @@ from lanner._util.regular import text_of_settings
 from lanner._util.yaml_file import load_yaml_lines
 from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile, Feature, Simulated
+from lanner.events.expressions import Expression
+from lanner.events.regions import check_names
 from lanner.typing import PathLike
 
 _TURN = 2 * math.pi
-_KEYS = ("luminosity", "samples", "data", "features", "selection", "settings")
+_KEYS = ("luminosity", "samples", "data", "features", "selection", "regions", "settings")
 _OF_SAMPLE = ("files", "process", "cross_section", "sum_of_weights", "weights")
 _OF_FEATURE = ("formula", "label", "unit", "periodic")
 
@@ -85,6 +90,7 @@ class _Reader:
             self.files(top["data"], ("data",)) if top.get("data") is not None else (),
             self.features(top["features"]),
             None if top.get("selection") is None else self.text(top["selection"], ("selection",)),
+            self.regions(top.get("regions")),
             luminosity,
             {str(k): v for k, v in self.mapping(top.get("settings") or {}, ("settings",), needed=None).items()},
             self.lines,
@@ -145,6 +151,21 @@ class _Reader:
                 turn = self.positive(turn, (*here, "periodic"))
             made.append(Feature(str(name), **words, periodic=turn))
         return tuple(made)
+
+    def regions(self, found: Any) -> dict[str, str]:
+        given = {} if found is None else self.mapping(found, ("regions",))
+        made: dict[str, str] = {}
+        for name, entry in given.items():
+            here = ("regions", name)
+            try:
+                check_names([*made, name])
+                Expression.parse(self.text(entry, here), label="region")
+            except InputError as error:
+                if str(error).startswith(str(self.path)):
+                    raise
+                self.fail(here, str(error))
+            made[name] = entry
+        return made
 
     def mapping(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile, Simulated
 from lanner.events.analysis.file import named
+from lanner.events.analysis.regions import columns_for_regions, masks_of_regions
 from lanner.events.io import Events, read_sample
+from lanner.events.regions import Mask
 from lanner.events.sample import Sample
 
 _PB_PER_FB = 1000.0  # fb^-1 times pb
@@ -37,6 +39,7 @@ class ProcessedReference:
     process: NDArray[np.intp]  # of each event, a place in `processes`
     processes: tuple[str, ...]
     description: str
+    regions: dict[str, Mask] = field(default_factory=dict)  # which events lie in each
 
     def of_process(self, name: str) -> NDArray[np.bool_]:
         """Which events are of a process."""
@@ -78,7 +81,7 @@ def read_simulated(analysis: AnalysisFile, *, memory: float | str | None = None)
     InputError
         If a file or formula cannot be used, a sum of weights contradicts its files, or nothing is expected.
     """
-    features, weights, process, words = [], [], [], []
+    features, weights, process, words, regions = [], [], [], [], []
     for one in analysis.samples:
         events = _read(analysis, one, memory)
         scale = _scale(analysis, one, memory)
@@ -87,20 +90,23 @@ def read_simulated(analysis: AnalysisFile, *, memory: float | str | None = None)
         weights.append(scale * (np.ones(len(events.sample)) if w is None else w))
         process.append(np.full(len(events.sample), analysis.processes.index(one.process), dtype=np.intp))
         words.append(f"{one.name}: {events.description}")
+        regions.append(masks_of_regions(analysis, events))
     total = np.concatenate(weights)
     if not total.sum() > 0:
         raise InputError(
             f"{analysis.where('samples')}: the weights of all samples add up to {total.sum():.4g} after the selection: "
             "more events of positive weight are needed than of negative"
         )
+    inside = {name: np.concatenate([masks[name] for masks in regions]) for name in analysis.regions}
     sample = Sample(np.vstack(features), tuple(f.name for f in analysis.features), total, label="reference")
-    return ProcessedReference(sample, np.concatenate(process), analysis.processes, "; ".join(words))
+    return ProcessedReference(sample, np.concatenate(process), analysis.processes, "; ".join(words), inside)
 
 
 def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> Events:
     """The data of an analysis, with its features and its selection."""
     if not analysis.data:
         raise InputError(f"{analysis.path} names no data: add `data: FILE`")
+    extra = columns_for_regions(analysis, analysis.data, "the data")
     found: Events = named(
         analysis,
         ("data",),
@@ -108,6 +114,7 @@ def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> E
             list(analysis.data),
             features=[f.spelled for f in analysis.features],
             where=analysis.selection,
+            extra=extra,
             label="data",
             memory=memory,
         ),
@@ -116,6 +123,7 @@ def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> E
 
 
 def _read(analysis: AnalysisFile, one: Simulated, memory: float | str | None) -> Events:
+    extra = columns_for_regions(analysis, one.files, f"sample {one.name}")
     product = "*".join(f"({w})" for w in one.weights)
     found: Events = named(
         analysis,
@@ -125,6 +133,7 @@ def _read(analysis: AnalysisFile, one: Simulated, memory: float | str | None) ->
             features=[f.spelled for f in analysis.features],
             weight=f"weight={product}" if product else None,
             where=analysis.selection,
+            extra=extra,
             label=one.name,
             memory=memory,
         ),
