@@ -254,3 +254,19 @@ def test_weights_that_vary_are_learned_where_the_local_mean_draws_toys() -> None
     assert all(closure.closes and closure.tells for closure in found.closures)
     with pytest.warns(UncertaintyWarning, match="are the reference itself"):
         assert not len(learn([Weights("none", up=w.copy())], reference, expected=500, scaling=scaling).nuisances)
+
+
+def test_a_sample_that_was_shifted_may_have_negative_weights() -> None:
+    rng = np.random.default_rng(14)
+    x = rng.normal(size=(60_000, 1))
+    w = np.where(rng.random(60_000) < 0.2 * (np.abs(x[:, 0]) < 1), -1.0, 1.0)
+    reference = with_local_mean(x, w)
+    scaling = Scaling.learn(reference, "robust")
+    found = learn([Shifted("scale", up=Sample.of(x + 0.05, weights=w))], reference, expected=500, scaling=scaling)
+    plain = learn([Shifted("scale", up=x[w > 0] + 0.05)], Sample.of(x[w > 0]), expected=500, scaling=scaling)
+    grid = np.linspace(-2.5, -1.2, 14)[:, None]  # where no weight is negative
+    slopes = [one.nuisances.of(grid).at(np.array([1.0]))[0] for one in (found, plain)]
+    truth = 0.05 * grid[:, 0] - 0.05**2 / 2
+    assert np.abs(slopes[0] - truth).max() < 0.03
+    assert np.abs(slopes[1] - truth).max() < 0.03
+    assert all(closure.closes for closure in found.closures)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncer
 from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Variation
 from lanner.uncertainties.learned import LearnedNuisances, LearnedShare, LearnedVariation, log_ratios
 from lanner.uncertainties.matching import match_uncertainties, own_weights, weights_of
+from lanner.uncertainties.mean_weight import mean_weights
 from lanner.uncertainties.regression import Fitted, least_squares, logistic, second_moments
 from lanner.uncertainties.smooth import Part, Smooth, halves, stretch_edges
 
@@ -62,6 +64,7 @@ def learn(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))
     budget = memory_budget(memory)
     told = _counted(progress, matched)
+    matched = [_with_local_means(one, scaling, seed, budget) if isinstance(one, Shifted) else one for one in matched]
     school = _School.of(reference, Smooth.choose(reference.features, scaling, rng=rng, memory=budget), budget)
     told()
     variations, held_out = school.taught(matched, told)
@@ -174,8 +177,9 @@ class _School:
         return LearnedShare(one.name, one.size, self.smooth, learned.halves.mean(axis=0)), held_out
 
     def _instead(self, varied: Array) -> Array:
-        """Varied weights as they compare with what stands in for the reference's: of their own spread about the local
-        mean, which is the largest part where signs are mixed, varied and nominal weights share nearly all.
+        """Varied weights as they compare with what stands in for the reference's, without their spread about that.
+
+        Where signs are mixed, most of the fluctuation is in that spread, which varied and nominal weights share.
         """
         if self.sample.toy_weights is None:
             return varied
@@ -203,6 +207,18 @@ class _School:
         """psi . c of the reference's events of each half, by the coefficients of the other half."""
         first, second = self.parts
         return first.sums(c[1]), second.sums(c[0])
+
+
+def _with_local_means(one: Shifted, scaling: Scaling, seed: int, memory: int) -> Shifted:
+    """Samples of which some weights are negative, with the local mean that stands in for these."""
+    means: dict[str, Any] = {}
+    for direction in ("up", "down"):
+        sample: Sample | None = getattr(one, direction)
+        if sample is None or sample.weights is None or sample.toy_weights is not None or not (sample.weights < 0).any():
+            continue
+        found = mean_weights(sample, scaling, seed=seed, memory=memory)
+        means[direction] = Sample(sample.features, sample.names, sample.weights, toy_weights=found.values)
+    return replace(one, **means)
 
 
 def _counted(progress: Progress | None, uncertainties: Sequence[Uncertainty]) -> Callable[[], None]:

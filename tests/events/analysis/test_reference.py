@@ -1,6 +1,7 @@
 """The reference that an analysis file stands for."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from lanner.errors import InputError
 from lanner.events.analysis import read_analysis_file, read_simulated
 from lanner.events.analysis.reference import read_data
+from lanner.events.io import read_sample
+from lanner.events.missing import ABSENT
 from tests.events.analysis.conftest import columns
 
 
@@ -57,3 +60,31 @@ def test_a_process_that_is_none_is_refused(folder: Path) -> None:
     reference = read_simulated(read_analysis_file(folder / "analysis.yaml"))
     with pytest.raises(InputError, match="'ttbar' is none of the processes 'Drell-Yan', 'top'"):
         reference.of_process("ttbar")
+
+
+def test_data_of_which_no_event_has_an_object_are_read(folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for name, lists in (("two", [[30.0, 20.0], [25.0]] * 50), ("one", [[30.0], [25.0]])):
+        pq.write_table(pa.table({"mu": lists}), folder / f"{name}.parquet")
+    text = "samples:\n  a: {files: two.parquet}\ndata: one.parquet\nfeatures:\n  mu1: mu[0]\n  mu2: mu[1]\n"
+    (folder / "lists.yaml").write_text(text)
+    file = read_analysis_file(folder / "lists.yaml")
+    assert np.isfinite(read_simulated(file).sample.features).all()
+    assert (read_data(file).sample.features[:, 1] == ABSENT).all()
+    (folder / "lists.yaml").write_text(text.replace("two", "one"))
+    with pytest.raises(InputError, match=r"lists.yaml:2: samples.a: mu\[1\]: no event of .* \(at most 1\)"):
+        read_simulated(read_analysis_file(folder / "lists.yaml"))
+
+
+def test_each_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(files: list[str], **how: Any) -> Any:
+        read.extend(files)
+        return read_sample(files, **how)
+
+    monkeypatch.setattr("lanner.events.analysis.reference.read_sample", counted)
+    read_simulated(read_analysis_file(folder / "analysis.yaml"))
+    assert [Path(name).name for name in read] == ["dy_*.parquet", "high.parquet", "top.parquet"]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lanner.events.analysis.uncertain import Uncertain
+
 
 @dataclass(frozen=True)
 class Feature:
@@ -60,6 +62,7 @@ class AnalysisFile:
     selection: str | None = None
     luminosity: float | None = None  # fb^-1
     settings: dict[str, Any] = field(default_factory=dict)  # of the search, as in a configuration file
+    uncertainties: tuple[Uncertain, ...] = ()
     lines: dict[tuple[Any, ...], int] = field(default_factory=dict, repr=False)
 
     @property
