@@ -25,7 +25,7 @@ from lanner.typing import Array
 _DEFINITION = re.compile(r"\s*(?:`(?P<ticked>[^`]+)`|(?P<plain>[^`=<>!]+?))\s*=(?!=)(?P<formula>.*)", re.DOTALL)
 
 # What no column is called: an object of a list, or a function of something.
-_LIKE_A_FORMULA = re.compile(r"\w\s*\[\s*-?\d+\s*\]|^\s*[a-z0-9]+\(.*\)", re.DOTALL)
+_LIKE_A_FORMULA = re.compile(r"[\w\])]\s*\[\s*-?\d+\s*\]|^\s*[a-z0-9]+\(.*\)", re.DOTALL)
 
 
 def _is_formula(text: str, known: Sequence[str]) -> bool:
