@@ -63,7 +63,7 @@ BAD = [
         "dy-high: [long_up",
         r":26: uncertainties.jes.shifted.dy-high: sum_of_weights is 3000, but .*hold 5\d\d\d",
     ),
-    ("selection: pt > 20", "selection: pz > 20", r":3: samples.dy: .*'pz'"),
+    ("selection: pt > 20", "selection: pz > 20", r":22: selection: .*'pz'"),
 ]
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile, Simulated
-from lanner.events.analysis.file import named
+from lanner.events.analysis.faults import formulas_of, named_at_fault
 from lanner.events.analysis.uncertain import Uncertain
-from lanner.events.analysis.varied import asked_for, blame, called, columns_of, shifted_sample
+from lanner.events.analysis.varied import asked_for, called, columns_of, shifted_sample
 from lanner.events.io import Events, read_sample
 from lanner.events.sample import Sample
 from lanner.typing import Array
@@ -139,9 +139,11 @@ def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> E
     """The data of an analysis, with its features and its selection."""
     if not analysis.data:
         raise InputError(f"{analysis.path} names no data: add `data: FILE`")
-    found: Events = named(
+    found: Events = named_at_fault(
         analysis,
         ("data",),
+        analysis.data,
+        formulas_of(analysis),
         lambda: read_sample(
             list(analysis.data),
             features=[f.spelled for f in analysis.features],
@@ -163,26 +165,20 @@ def read_scaled(
     column = one.sum_of_weights if isinstance(one.sum_of_weights, str) else None
     generated = column or (one.weights[0] if one.weights else None)
 
-    def read(varied: list[str]) -> Events:
+    def read() -> Events:
         return read_sample(
             list(one.files),
             features=[f.spelled for f in analysis.features],
             weight=f"weight={product}" if product else None,
             where=analysis.selection,
-            varied=varied,
+            varied=asked_for(columns_of(analysis, one)),
             total=f"generated={generated}" if scaled and generated else None,
             all_missing=key[0] != "samples",  # a shifted sample may lack what the sample itself has
             label=one.name,
             memory=memory,
         )
 
-    asked = asked_for(columns_of(analysis, one))
-    try:
-        events: Events = named(analysis, key, lambda: read(asked))
-    except InputError:
-        if asked:
-            blame(analysis, one, lambda some: named(analysis, key, lambda: read(some)) if not some else read(some))
-        raise
+    events: Events = named_at_fault(analysis, key, one.files, formulas_of(analysis, one), read)
     if analysis.luminosity is None or one.cross_section is None:
         return events, 1.0
     there = float(events.read) if events.total is None else events.total

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lanner.events.analysis.declared import AnalysisFile, Simulated
-from lanner.events.analysis.file import named
 from lanner.events.analysis.uncertain import Uncertain
 from lanner.events.sample import Sample
 from lanner.typing import Array
@@ -45,17 +43,6 @@ def key_of(uncertain: Uncertain, one: Simulated, direction: str, analysis: Analy
     """The entry of the analysis file that asks for these weights."""
     key = ("uncertainties", uncertain.name, f"weights_{direction}")
     return (*key, one.name) if (*key, one.name) in analysis.lines else key
-
-
-def blame(analysis: AnalysisFile, one: Simulated, read: Callable[[list[str]], Events]) -> None:
-    """Name the entry whose weights cannot be read, once a sample could not be read with them."""
-    read([])  # which fails where they are not at fault
-    for uncertain in analysis.uncertainties:
-        for direction in ("up", "down"):
-            text = uncertain.weights(direction).get(one.name)
-            if text is not None:
-                asked = asked_for({(uncertain.name, direction): text})
-                named(analysis, key_of(uncertain, one, direction, analysis), partial(read, asked))
 
 
 def shifted_sample(
