@@ -50,6 +50,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     ),
     "scales_study": (("--smoke", "--output", "out", *ONE), (), ("out/calibration_scales.png",)),
     "scaling_study": (("--smoke", "--write", "page.md"), ("torch", "distributed"), ("page.md",)),
+    "simulated_samples": (("--smoke", "--kept", "kept.json", "--write", "page.md"), ("pythia8mc",), ("page.md",)),
     "small_references": (("--smoke",), (), ()),
     "tests_study": (("--smoke", "--output", "out", *ONE), ("torch",), ("out/calibration_tests.png",)),
 }
