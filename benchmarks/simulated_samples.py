@@ -40,8 +40,8 @@ PROCESSES = {"light": (0.60, 4000), "heavy": (0.25, 3000), "rare": (0.02, 2000)}
 PYTHIA = {"background": (0.60, 4000), "zprime-300": (0.02, 2000), "zprime-600": (0.01, 2000)}
 POOL = 12_000  # events of each that Pythia makes, of which the samples are drawn
 REPETITIONS = 200
-EXPECTED, SIGNAL = 500, 30  # events of data, and of the signal in them
-TOYS, DATA_SETS, REFERENCES = 3000, 100, 6
+EXPECTED, SIGNAL = 300, 25  # events of data, and of the signal in them
+TOYS, DATA_SETS, REFERENCES = 2000, 100, 6
 
 
 def closed_law(process: str, n: int, rng: np.random.Generator) -> Events:
@@ -82,10 +82,9 @@ def accepted(make: Make, process: str, cut: float) -> float:
 
 
 def analysis_of(folder: Path, made: Mapping[str, Events], sections: Mapping[str, float], sums: Any, cut: float) -> Any:
-    """The samples as files, and an analysis file over them, read."""
+    """An analysis file over samples that are written already, read."""
     lines = ["luminosity: 1.0", "samples:"]
-    for name, events in made.items():
-        write_columns(folder / f"{name}.parquet", events)
+    for name in made:
         lines += [
             f"  {name}:",
             f"    files: {name}.parquet",
@@ -112,6 +111,8 @@ def pulls(make: Make, processes: Mapping[str, tuple[float, int]], cut: float, re
             made = {name: weighted(make, name, n, rng) for name, n in sizes.items()}
             # A known sum below that of the files would be refused as a contradiction, which of numbers that fluctuate
             # it is not: both sum and cross-section are scaled, and what is expected is the same.
+            for name, events in made.items():
+                write_columns(Path(folder, f"{name}.parquet"), events)
             sums = {name: max(generated[name], float(made[name]["generator"].sum())) for name in made}
             scaled = {name: section * sums[name] / generated[name] for name, section in sections.items()}
             for way in found:
@@ -242,7 +243,7 @@ def main() -> None:
         data = data_sets(sets, SIGNAL)
         for seed in range(references):
             if f"{seed + 1}" not in found:
-                found[f"{seed + 1}"] = compared(seed, toys, data, 8.0)
+                found[f"{seed + 1}"] = compared(seed, toys, data, 4.0)
                 print("signal", seed, found[f"{seed + 1}"], flush=True)
                 kept.save()
     arguments.output.write_text(page(kept), encoding="utf-8")
