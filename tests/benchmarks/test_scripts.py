@@ -29,6 +29,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     ),
     "deep_nulls": (("--smoke", "--write", "page.md"), (), ("page.md",)),
     "deep_tails": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
+    "files_as_they_are": (("--smoke",), (), ()),
     "ladders": (("--smoke", "--kept", "kept", "--write", "page.md"), (), ("page.md",)),
     "learned_ratios": (("--smoke", "--write", "page.md"), (), ("page.md",)),
     "network_significances": (
