@@ -38,7 +38,7 @@ NEGATIVE = 0.2
 # Of each process: cross-section (pb) and how many events are simulated on average.
 PROCESSES = {"light": (0.60, 4000), "heavy": (0.25, 3000), "rare": (0.02, 2000)}
 PYTHIA = {"background": (0.60, 4000), "zprime-300": (0.02, 2000), "zprime-600": (0.01, 2000)}
-POOL = 12_000  # events of each that Pythia makes, of which the samples are drawn
+POOL = 1500  # events of each that Pythia makes, of which the samples are drawn
 REPETITIONS = 200
 EXPECTED, SIGNAL = 300, 25  # events of data, and of the signal in them
 TOYS, DATA_SETS, REFERENCES = 2000, 100, 6
@@ -171,11 +171,10 @@ def compared(seed: int, toys: int, data: list[Array], scale: float) -> dict[str,
 def page(kept: Kept) -> str:
     """What was found, as a page."""
     rows = [
-        (case, way, f"{mean:+.2f}", f"{width:.2f}")
+        (f"{case}, x > {cut}", way, f"{mean:+.2f}", f"{width:.2f}")
         for case in ("numpy", "pythia")
         for cut, ways in kept.found.get(case, {}).items()
         for way, (mean, width) in ways.items()
-        for case in (f"{case}, x > {cut}",)
     ]
     lines = [
         "# Simulated samples with weights of either sign",
