@@ -41,7 +41,7 @@ PYTHIA = {"background": (0.60, 4000), "zprime-300": (0.02, 2000), "zprime-600": 
 POOL = 1500  # events of each that Pythia makes, of which the samples are drawn
 REPETITIONS = 200
 EXPECTED, SIGNAL = 300, 25  # events of data, and of the signal in them
-TOYS, DATA_SETS, REFERENCES = 2000, 100, 6
+TOYS, DATA_SETS, REFERENCES = 1000, 60, 4
 
 
 def closed_law(process: str, n: int, rng: np.random.Generator) -> Events:
