@@ -40,7 +40,7 @@ PROCESSES = {"light": (0.60, 4000), "heavy": (0.25, 3000), "rare": (0.02, 2000)}
 PYTHIA = {"background": (0.60, 4000), "zprime-300": (0.02, 2000), "zprime-600": (0.01, 2000)}
 POOL = 1500  # events of each that Pythia makes, of which the samples are drawn
 REPETITIONS = 200
-EXPECTED, SIGNAL = 300, 25  # events of data, and of the signal in them
+EXPECTED, SIGNAL = 300, 12  # events of data, and of the signal in them
 TOYS, DATA_SETS, REFERENCES = 1000, 60, 4
 
 
@@ -207,10 +207,10 @@ def page(kept: Kept) -> str:
             "without weights that are worth as much.",
             "",
             markdown_table([("reference", "worth", "Z, weighted", "Z, unweighted"), *rows_z]),
-            "",
-            f"On average they differ by {np.mean(difference):+.2f} ± "
-            f"{np.std(difference, ddof=1) / len(difference) ** 0.5 if len(difference) > 1 else 0:.2f}.",
         ]
+        if len(difference) > 1:
+            error = np.std(difference, ddof=1) / len(difference) ** 0.5
+            lines += ["", f"On average they differ by {np.mean(difference):+.2f} ± {error:.2f}."]
     return "\n".join(lines) + "\n"
 
 
