@@ -26,7 +26,7 @@ GROUPS = {
     "Several regions": ("search_regions", "RegionsResult", "RegionResult"),
     "Uncertainties": ("Normalisation", "Weights", "Shifted", "Process", "KnownRatio", "exposure", "Exposure"),
     "Keep": ("save_result", "load_result", "calibrate", "load_calibration", "apply", "Calibration"),
-    "Look": ("characterise", "write_report", "Look"),
+    "Look": ("characterise", "write_report", "export", "Look"),
     "One fit": ("fit_ratio", "LearnedRatio", "LogRatioClassifier", "analytic_null", "WeightedChi2"),
     "Compare": ("power", "Power", "compare", "Comparison", "classifier_test"),
     "The paper": ("power_suite", "compare_suite", "reproduce"),
@@ -52,6 +52,7 @@ PAGES = {  # pages that say more
     "unblind": "commands/unblind.md",
     "write_example": "commands/example.md",
     "write_report": "commands/report.md",
+    "export": "commands/export.md",
 }
 INTRODUCTION = """\
 # Python names

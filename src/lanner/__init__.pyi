@@ -21,6 +21,7 @@ from .paper.reproduce import reproduce
 from .paper.suites import compare_suite, power_suite
 from .report.analysis import Analysis, read_analysis
 from .report.characterise import characterise
+from .report.export import export
 from .report.look import Look
 from .report.page import write_report
 from .run.apply import apply
@@ -74,6 +75,7 @@ __all__ = [
     "compare_suite",
     "dry_run",
     "errors",
+    "export",
     "exposure",
     "fit_ratio",
     "load_calibration",

@@ -29,6 +29,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     ),
     "deep_nulls": (("--smoke", "--write", "page.md"), (), ("page.md",)),
     "deep_tails": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
+    "files_as_they_are": (("--smoke",), (), ()),
     "ladders": (("--smoke", "--kept", "kept", "--write", "page.md"), (), ("page.md",)),
     "learned_ratios": (("--smoke", "--write", "page.md"), (), ("page.md",)),
     "network_significances": (
@@ -51,6 +52,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     ),
     "scales_study": (("--smoke", "--output", "out", *ONE), (), ("out/calibration_scales.png",)),
     "scaling_study": (("--smoke", "--write", "page.md"), ("torch", "distributed"), ("page.md",)),
+    "simulated_samples": (("--smoke", "--kept", "kept.json", "--write", "page.md"), ("pythia8mc",), ("page.md",)),
     "small_references": (("--smoke",), (), ()),
     "tests_study": (("--smoke", "--output", "out", *ONE), ("torch",), ("out/calibration_tests.png",)),
 }

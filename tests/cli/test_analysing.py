@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import lanner
 from lanner.cli import main
 from tests.report.test_analysis import write_samples
+from tests.uncertainties.test_of_analysis import path
+
+__all__ = ["path"]
 
 
 def run(*arguments: str) -> Result:
@@ -47,10 +51,16 @@ def test_an_analysis_is_searched_reported_and_reported_again(folder: Path) -> No
 
 
 def test_flags_come_before_the_file_and_normalisations_beside_it(folder: Path) -> None:
+    of_file = "uncertainties: {lumi: {normalisation: 0.5}, luminosity: {normalisation: 0.012}}\n"
+    (folder / "analysis.yaml").write_text((folder / "analysis.yaml").read_text() + of_file)
     where = ("--where", "pt > 20", "--expected", "250", "--normalisation", "lumi=0.03")
     done = run("search", "analysis.yaml", *where, "--toys", "90", "--output", "out", "--quiet")
     assert done.exit_code == 0, done.output
-    assert json.loads((folder / "out" / "result.json").read_text())["configuration"]["expected"] == 250
+    result = json.loads((folder / "out" / "result.json").read_text())
+    assert result["configuration"]["expected"] == 250
+    found = {one["name"]: one["error"] for one in result["nuisances"]}
+    assert list(found) == ["lumi", "luminosity"]
+    assert found["lumi"] > 0.85  # of 3 %, not of 50 %
 
 
 @pytest.mark.parametrize(
@@ -60,7 +70,6 @@ def test_flags_come_before_the_file_and_normalisations_beside_it(folder: Path) -
         (("--weight", "generator"), "weight: an analysis file says"),
         (("--features", "pt"), "those of analysis.yaml are tested"),
         (("--process", "top=0.06:label"), "'top'"),
-        (("--normalisation", "lumi=0.03"), "Normalisation"),
     ],
 )
 def test_what_does_not_go_together_is_refused(folder: Path, arguments: tuple[str, str], said: str) -> None:
@@ -68,3 +77,15 @@ def test_what_does_not_go_together_is_refused(folder: Path, arguments: tuple[str
     assert done.exit_code != 0
     assert said in done.output
     assert "Traceback" not in done.output
+
+
+@pytest.mark.filterwarnings("ignore::lanner.errors.LannerWarning")
+def test_uncertainties_of_the_file_are_those_of_python(path: Path) -> None:
+    out = path.parent / "out"
+    done = run("search", str(path), "--quiet", "--output", str(out))
+    assert done.exit_code == 0, done.output
+    by_python = lanner.read_analysis(path).search()
+    by_command = lanner.load_result(out)
+    assert [one.name for one in by_command.nuisances] == ["lumi", "top rate", "pileup", "scale", "events simulated"]
+    assert by_command.p_value == by_python.p_value
+    assert "nuisance" in (out / "report.html").read_text()

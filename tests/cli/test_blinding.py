@@ -113,6 +113,10 @@ def test_an_analysis_file_is_blinded_and_unblinded(folder: Path) -> None:
         rng = np.random.default_rng(seed)
         columns = np.column_stack([rng.exponential(size=2000), rng.normal(size=2000), np.full(2000, 0.025)])
         np.savetxt(folder / name, columns, delimiter=",", header="x,y,w", comments="")
+    uncertain = (folder / "analysis.yaml").read_text() + "uncertainties: {lumi: {normalisation: 0.02}}\n"
+    (folder / "uncertain.yaml").write_text(uncertain)
+    refused = lanner("search", "uncertain.yaml", "--blind", "--output", "out", code=1)
+    assert "uncertainties (lumi)" in refused.stderr
     lanner("search", "analysis.yaml", "--blind", "--output", "out")
     assert not (folder / "out" / "result.json").exists()
     lanner("unblind", "out")

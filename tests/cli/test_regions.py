@@ -52,6 +52,7 @@ def test_one_folder_holds_the_whole_and_every_region(folder: Path) -> None:
     ("arguments", "said"),
     [
         (("--dry-run",), "--dry-run: analysis.yaml has regions"),
+        (("--blind",), "--blind: analysis.yaml has regions"),
         (("--workers", "2"), "--workers: analysis.yaml has regions"),
         (("--normalisation", "lumi=0.03"), "--uncertainties: analysis.yaml has regions"),
         (("--width", "3"), "tested by the score statistic"),
@@ -73,3 +74,10 @@ def test_the_folder_of_another_search_is_left_alone(folder: Path) -> None:
     done = run("search", "analysis.yaml", "--output", "out", "--toys", "90", "--quiet")
     assert "holds the result of a search without regions" in done.output
     assert (folder / "out" / "result.json").read_text() == "{}"
+
+
+def test_uncertainties_of_the_file_are_refused_with_their_line(folder: Path) -> None:
+    text = (folder / "analysis.yaml").read_text()
+    (folder / "analysis.yaml").write_text(text + "\nuncertainties: {lumi: {normalisation: 0.02}}\n")
+    said = run("search", "analysis.yaml", "--toys", "60", "--output", "out").output
+    assert f"analysis.yaml:{len(text.splitlines()) + 2}: uncertainties: regions are searched without" in said

@@ -206,3 +206,83 @@ def test_any_text_about_lists_has_one_value_per_event_or_is_refused(text):
         assert found.values.shape == (4,)
         assert found.values.dtype in (np.float64, np.bool_)
         assert found.absent is None or np.isnan(found.values[found.absent]).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Muon_pt[abs(`Muon.phi`) > 0.3][0]", plain(ak.firsts(PT[np.abs(PHI) > 0.3]))),
+        ("Muon_pt[Muon_pt > 15][-1]", plain(ak.firsts(PT[PT > 15][:, ::-1]))),
+        ("Muon_pt[good][1]", [20, NAN, NAN, NAN]),
+        ("Muon_pt[!good][0]", [10, NAN, NAN, 12]),
+        ("sum(Muon_pt[Muon_pt > 15])", plain(ak.sum(PT[PT > 15], axis=1))),
+        ("sum(Muon_pt[Muon_pt > met])", [70, 0, 0, 0]),
+        ("max(Muon.phi[Muon_pt > 15])", plain(ak.max(PHI[PT > 15], axis=1))),
+        ("min(Muon_pt[Muon_pt < 0])", [NAN] * 4),
+        ("count(Muon_pt[good])", [2, 0, 1, 1]),
+        ("1 * any(good[Muon.phi > 0])", [1, 0, 1, 1]),
+        ("1 * all(good[Muon.phi > 0])", [0, 1, 1, 1]),
+        ("sum(Muon_pt[good] * cos(Muon.phi[good]))", plain(ak.sum((PT * np.cos(PHI))[PT > 15], axis=1))),
+        ("max((Muon_pt + met)[good])", [65, NAN, 75, NAN]),
+        ("Muon_pt[good][Muon.phi[good] > 0][0]", plain(ak.firsts(PT[PT > 15][PHI[PT > 15] > 0]))),
+        ("sum(Muon_pt[(Muon_pt > 15) & (Muon.phi < 1)])", plain(ak.sum(PT[(PT > 15) & (PHI < 1)], axis=1))),
+        ("Muon_pt[Muon_pt == max(Muon_pt)][0]", plain(ak.max(PT, axis=1))),
+        ("Muon.phi[Muon_pt > Jet_pt[0]][0]", [0.1, NAN, 1.0, NAN]),
+        ("where(count(Muon_pt[good]) > 0, Muon_pt[good][0], -1)", [50, -1, 35, 80]),
+    ],
+)
+def test_objects_chosen_by_a_condition_are_those_of_awkward(text, expected):
+    np.testing.assert_array_equal(evaluated(text).values, np.asarray(expected, dtype=float))
+
+
+def test_an_object_that_no_event_has_among_those_chosen_is_known():
+    found = evaluated("Muon_pt[good][3]")
+    assert found.longest == {("Muon_pt[good][3]", 3): 2}
+    assert found.absent.all()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Muon_pt[good]", "'Muon_pt' stays jagged"),
+        ("sum(Muon_pt[Jet_pt > 1])", r"'Muon_pt' and 'Jet_pt > 1' have different numbers of objects .*\(3 and 1\)"),
+        ("sum(Muon_pt[met > 10])", "'met > 10' is one value per event, which cannot choose objects of 'Muon_pt'"),
+        ("sum(Muon_pt[Muon.phi])", "a number where a condition is needed"),
+        ("sum(Muon_pt[count(Jet_pt)])", r"'count\(Jet_pt\)' is one value per event"),
+        ("met[met > 10]", "'met' is one number per event"),
+        ("Muon_pt[good][Muon.phi > 0][0]", "have different numbers of objects"),
+        ("Muon_pt[1.5]", r"as in Muon_pt\[Muon_pt > 30\]"),
+        ("Muon_pt[0:2]", "not a whole number"),
+        ("Muon_pt[0, 1]", "not a whole number"),
+        ("Muon_pt[[0]]", "not a whole number"),
+        ("Muon_pt['x']", "not a whole number"),
+        ("Muon_pt[lambda: 1]", "a function definition is not allowed"),
+        ("Muon_pt[__import__]", "Python's own names"),
+        ("Muon_pt[(x := good)]", "an assignment is not allowed"),
+    ],
+)
+def test_what_cannot_choose_objects_is_refused(text, said):
+    with pytest.raises(InputError, match=said):
+        evaluated(text)
+
+
+JAGGED = st.lists(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-5, 5)), max_size=5), min_size=1, max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(JAGGED, st.integers(-3, 2), st.floats(-5, 5))
+def test_any_events_give_what_awkward_gives_to_the_last_digit(events, index, cut):
+    pt = ak.values_astype(ak.Array([[a for a, _ in one] for one in events]), np.float64)
+    eta = ak.values_astype(ak.Array([[b for _, b in one] for one in events]), np.float64)
+    columns = {"pt": Lists.of(pt, "pt"), "eta": Lists.of(eta, "eta")}
+    kept = pt[np.abs(eta) < cut]
+    item = (
+        ak.pad_none(kept, 3, axis=1)[:, index] if index >= 0 else ak.pad_none(kept[:, ::-1], 3, axis=1)[:, -index - 1]
+    )
+    for text, truth in (
+        (f"pt[abs(eta) < {cut!r}][{index}]", plain(item)),
+        (f"sum(pt[abs(eta) < {cut!r}])", plain(ak.sum(kept, axis=1))),
+        (f"max(pt[abs(eta) < {cut!r}] ** 2)", plain(ak.max(kept**2, axis=1))),
+    ):
+        found = Expression.parse(text).evaluated(columns).values
+        np.testing.assert_array_equal(found, np.asarray(truth, dtype=float))

@@ -34,6 +34,9 @@ def write_samples(folder: Path) -> None:
                 "pileup": rng.uniform(0.9, 1.1, n),
             }
         write_columns(folder / f"{name}.parquet", columns)
+        if name == "top":
+            for way, change in (("up", 1.02), ("down", 1 / 1.02)):
+                write_columns(folder / f"top_{way}.parquet", columns | {"pt": change * columns["pt"]})
     (folder / "analysis.yaml").write_text(block("yaml"))
 
 
@@ -66,3 +69,14 @@ def test_settings_given_come_before_those_of_the_file(tmp_path: Path) -> None:
     profile = analysis.characterise(result).profile("ht")
     assert profile.axis == "$H_T$ [GeV]"
     assert [name for name, _ in profile.stack] == ["Drell-Yan", "top"]
+
+
+def test_the_uncertainties_of_the_page_are_read(tmp_path: Path) -> None:
+    write_samples(tmp_path)
+    _, uncertain = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "analysis.yaml").write_text(block("yaml") + uncertain)
+    analysis = lanner.read_analysis(tmp_path / "analysis.yaml")
+    found = {type(one): one for one in analysis.uncertainties}
+    assert list(found) == [lanner.Normalisation, lanner.Process, lanner.Weights, lanner.Shifted]
+    assert found[lanner.Process].label.sum() == analysis.reference.of_process("top").sum()
+    assert found[lanner.Shifted].down is not None

@@ -125,10 +125,6 @@ def test_what_weights_cannot_expect_is_refused(reference: Sample) -> None:
         lanner.search(reference, law(100, 5), expected="weight", **SETTINGS)
     with pytest.raises(InputError, match="has none"):
         lanner.search(reference.features, law(100, 5), expected="weights", **SETTINGS)
-    with pytest.raises(InputError, match="a Normalisation of that size"):
-        lanner.search(
-            reference, law(9, 5), expected="weights", uncertainties=[lanner.Normalisation("lumi", 0.05)], **SETTINGS
-        )
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from lanner import KnownRatio, Normalisation, Process, Sample, Scaling, Shifted, Weights
-from lanner.errors import ClosureWarning, InputError
+from lanner.errors import ClosureWarning, InputError, UncertaintyWarning
 from lanner.uncertainties.learn import Learned, learn
+from lanner.uncertainties.mean_weight import mean_weights
 
 EXPECTED = 2000
 GRID = np.linspace(0, 6, 601)
@@ -212,3 +213,60 @@ def test_bad_numbers_are_refused() -> None:
         learned([Shifted("scale", up=up)], x)
     with pytest.raises(InputError, match="expected=0"):
         learned([Normalisation("lumi", 0.1)], x, expected=0)
+
+
+def signed_mixture(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As many events of each of two processes, a fifth of negative weight; of one an event weighs ten times as much."""
+    rng = np.random.default_rng(13)
+    label = np.arange(n) % 2 == 0
+    x = np.where(label, rng.normal(1.0, 1.0, n), rng.normal(0.0, 1.0, n))[:, None]
+    return x, np.where(label, 0.1, 1.0) * np.where(rng.random(n) < 0.2, -1.0, 1.0), label
+
+
+def with_local_mean(x: np.ndarray, w: np.ndarray) -> Sample:
+    sample = Sample.of(x, weights=w)
+    found = mean_weights(sample, Scaling.learn(sample, "robust"), seed=1, memory=10**9)
+    return Sample(sample.features, sample.names, w, toy_weights=found.values)
+
+
+def test_the_share_of_a_process_is_one_of_the_weights_also_where_their_local_mean_draws_toys() -> None:
+    x, w, label = signed_mixture(60_000)
+    reference = with_local_mean(x, w)
+    found = learn(
+        [Process("light", 0.3, label=label)], reference, expected=500, scaling=Scaling.learn(reference, "robust")
+    )
+    grid = np.linspace(-1.5, 2.5, 41)[:, None]
+    share = 0.1 / (0.1 + np.exp(0.5 - grid[:, 0]))
+    truth = np.log1p(np.expm1(0.3) * share)  # of the numbers of events it would be up to 8 times as large
+    np.testing.assert_allclose(found.nuisances.of(grid).at(np.array([1.0]))[0], truth, atol=0.012)
+    assert all(closure.closes and closure.tells for closure in found.closures)
+
+
+def test_weights_that_vary_are_learned_where_the_local_mean_draws_toys() -> None:
+    x, w, _ = signed_mixture(60_000)
+    reference = with_local_mean(x, w)
+    up = w * np.exp(0.1 * np.tanh(x[:, 0]))
+    scaling = Scaling.learn(reference, "robust")
+    found = learn([Weights("shape", up=up)], reference, expected=500, scaling=scaling)
+    grid = np.linspace(-1.5, 2.5, 41)[:, None]
+    error = found.nuisances.of(grid).at(np.array([1.0]))[0] - 0.1 * np.tanh(grid[:, 0])
+    assert np.abs(error).max() < 0.01
+    assert all(closure.closes and closure.tells for closure in found.closures)
+    with pytest.warns(UncertaintyWarning, match="are the reference itself"):
+        assert not len(learn([Weights("none", up=w.copy())], reference, expected=500, scaling=scaling).nuisances)
+
+
+def test_a_sample_that_was_shifted_may_have_negative_weights() -> None:
+    rng = np.random.default_rng(14)
+    x = rng.normal(size=(60_000, 1))
+    w = np.where(rng.random(60_000) < 0.2 * (np.abs(x[:, 0]) < 1), -1.0, 1.0)
+    reference = with_local_mean(x, w)
+    scaling = Scaling.learn(reference, "robust")
+    found = learn([Shifted("scale", up=Sample.of(x + 0.05, weights=w))], reference, expected=500, scaling=scaling)
+    plain = learn([Shifted("scale", up=x[w > 0] + 0.05)], Sample.of(x[w > 0]), expected=500, scaling=scaling)
+    grid = np.linspace(-2.5, -1.2, 14)[:, None]  # where no weight is negative
+    slopes = [one.nuisances.of(grid).at(np.array([1.0]))[0] for one in (found, plain)]
+    truth = 0.05 * grid[:, 0] - 0.05**2 / 2
+    assert np.abs(slopes[0] - truth).max() < 0.03
+    assert np.abs(slopes[1] - truth).max() < 0.03
+    assert all(closure.closes for closure in found.closures)

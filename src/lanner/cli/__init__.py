@@ -16,6 +16,7 @@ from lanner.cli.blinding import run_blind, unblind
 from lanner.cli.comparing import compare
 from lanner.cli.doctor import doctor
 from lanner.cli.dry_running import tell_dry_run
+from lanner.cli.exporting import export
 from lanner.cli.exposing import exposure
 from lanner.cli.finished import inspect, report
 from lanner.cli.folders import with_output
@@ -253,6 +254,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
 
 main.add_command(inspect)
 main.add_command(report)
+main.add_command(export)
 
 
 @main.command(cls=Grouped)

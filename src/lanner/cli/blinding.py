@@ -78,8 +78,13 @@ def run_blind(config: RunSettings, *, as_json: bool, quiet: bool) -> None:
 
 def _refuse(config: RunSettings) -> None:
     """Refuse what a blind search cannot do, before anything is read."""
-    if config.uncertainties:
-        names = ", ".join(one.name for one in config.uncertainties)
+    declared = [one.name for one in config.uncertainties]
+    if config.analysis is not None:
+        from lanner.events.analysis.file import read_analysis_file
+
+        declared += [one.name for one in read_analysis_file(config.analysis).uncertainties]
+    if declared:
+        names = ", ".join(declared)
         raise InputError(
             f"--blind with uncertainties ({names}): toys are drawn at the values of the nuisance parameters that "
             "fit the data, so none can be made before these are read. `lanner calibrate` makes toys at a fixed design "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanner.cli.config import load_config, write_config
-from lanner.cli.processed import Processed, read_processed
+from lanner.cli.processed import Processed, read_processed, uncertainties_beside
 from lanner.cli.telling import shared_files
 from lanner.cli.uncertain import uncertainties_of, varied_columns
 from lanner.errors import InputError, StoreWarning, UncertaintyWarning
@@ -121,7 +121,7 @@ def read_uncertainties(config: RunSettings, reference: Events) -> list[Uncertain
             warnings.warn(words, UncertaintyWarning, stacklevel=2)
         return events
 
-    return uncertainties_of(config, reference, read)
+    return uncertainties_beside(reference, uncertainties_of(config, reference, read))
 
 
 def reference_of(calibration: Calibration, config: RunSettings) -> Events:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lanner.report.analysis import Analysis
     from lanner.run.regions_result import RegionsResult
 
-_UNUSED = ("uncertainties", "executor", "scheduler", "workers", "threads")
+_UNUSED = ("blind", "uncertainties", "executor", "scheduler", "workers", "threads")
 
 
 def has_regions(config: RunSettings) -> bool:

@@ -60,7 +60,7 @@ LARGEST_INDEX = 1_000_000  # no event has so many objects
 ALLOWED = (
     "allowed are column names (in backticks if they are no plain words: `p_T [GeV]`), numbers, + - * / // % **, "
     f"comparisons, and, or, not (or &&, ||, !), &, |, ~, parentheses, the functions {', '.join(FUNCTIONS)}, "
-    f"and of lists one object, as in Muon_pt[0], or {', '.join(REDUCERS)}"
+    f"and of lists one object, as in Muon_pt[0], some, as in Jet_pt[Jet_pt > 30], or {', '.join(REDUCERS)}"
 )
 _WORDS = {"&&": " and ", "||": " or ", "!": " not "}  # with blanks, because signs need none around them
 _SIGN = re.compile(r"(&&|\|\||!(?!=))")
@@ -226,8 +226,10 @@ def _check(node: ast.expr, place: Place, names: dict[str, None], depth: int) -> 
             names[_dotted(node, place, depth)] = None
             return
         case ast.Subscript(value=value):
-            index_of(node, place)
-            parts = [value]
+            chosen = chosen_by(node)
+            parts = [value] if chosen is None else [value, chosen]
+            if chosen is None:
+                index_of(node, place)
         case ast.Constant(value=bool()):
             return
         case ast.Constant(value=int() | float() as value):
@@ -276,6 +278,19 @@ def _dotted(node: ast.Attribute, place: Place, depth: int) -> str:
     return place.name(node)
 
 
+def chosen_by(node: ast.Subscript) -> ast.expr | None:
+    """Return the condition by which objects of a list are chosen; None where an index takes one of them.
+
+    >>> chosen_by(ast.parse("pt[-1]", mode="eval").body) is None
+    True
+    """
+    written = node.slice
+    if isinstance(written, ast.UnaryOp) and isinstance(written.op, ast.USub):
+        written = written.operand
+    plain = ast.Constant | ast.Slice | ast.Tuple | ast.List | ast.Starred
+    return None if isinstance(written, plain) else node.slice
+
+
 def index_of(node: ast.Subscript, place: Place) -> int:
     """Return which object of a list is meant; refuse an index that is not a whole number written out."""
     sign, written = 1, node.slice
@@ -284,7 +299,9 @@ def index_of(node: ast.Subscript, place: Place) -> int:
     if not isinstance(written, ast.Constant) or type(written.value) is not int:
         what = place.segment(node.value)
         place.refuse_node(
-            node, f"the index of {what!r} is not a whole number: write [0] for the first object, [-1] for the last"
+            node,
+            f"the index of {what!r} is not a whole number: write [0] for the first object, [-1] for the last, or a "
+            f"condition, as in {what}[{what} > 30]",
         )
     if written.value > LARGEST_INDEX:
         place.refuse_node(node, f"no event has so many objects: the largest index is {LARGEST_INDEX}")

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import NoReturn
 
 from lanner.errors import InputError
-from lanner.events.expression_grammar import Place
+from lanner.events.expression_grammar import Place, chosen_by
 from lanner.events.lists import OF_CONDITIONS, REDUCERS
 
 
@@ -35,7 +35,17 @@ def _list_in(node: ast.expr, lists: Collection[str], place: Place, source: str) 
             name = place.name(node)
             return name if name in lists else None
         case ast.Subscript(value=value):
-            if _list_in(value, lists, place, source) is None:
+            chosen, left = chosen_by(node), _list_in(value, lists, place, source)
+            if chosen is not None and left is not None:
+                if _list_in(chosen, lists, place, source) is None:
+                    refuse_lists(
+                        place,
+                        source,
+                        f"{place.segment(chosen)!r} is one value per event, which cannot choose objects of "
+                        f"{place.segment(value)!r}: give a condition of these, or make it part of the selection",
+                    )
+                return left
+            if left is None:
                 refuse_lists(
                     place,
                     source,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanner.events.expression_grammar import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC, Place, index_of
+from lanner.events.expression_grammar import ARITHMETIC, COMPARISONS, FUNCTIONS, LOGIC, Place, chosen_by, index_of
 from lanner.events.expression_levels import refuse_lists
 from lanner.events.lists import OF_CONDITIONS, REDUCERS, Lists
 
@@ -92,6 +92,8 @@ class Evaluation:
                     for op, last, side in zip(ops, sides, sides[1:], strict=False)
                 ]
                 return self._joined(holds, np.logical_and)
+            case ast.Subscript(value=inner) if (chosen := chosen_by(node)) is not None:
+                return self._chosen((inner, self.value(inner)), (chosen, self.condition(chosen)))
             case ast.Subscript(value=inner):
                 return self._item(node, self.value(inner), index_of(node, self.place))
             case ast.Call(func=ast.Name(id=name), args=[inner]) if name in REDUCERS:
@@ -165,6 +167,11 @@ class Evaluation:
         if isinstance(test.values, Lists):
             return Value(result.values, _either([yes.absent, no.absent]))
         return Value(result.values, np.where(test.values, *absent))
+
+    def _chosen(self, part: tuple[ast.expr, Value], by: tuple[ast.expr, Value]) -> Value:
+        """The objects for which a condition holds."""
+        self._aligned([part, by])
+        return Value(part[1].values.chosen(by[1].values.content), part[1].absent)
 
     def _item(self, node: ast.Subscript, found: Value, index: int) -> Value:
         lists = found.values

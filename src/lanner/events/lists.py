@@ -88,6 +88,16 @@ class Lists:
         """Repeat what an event has once, for each number of its list."""
         return column if column.ndim == 0 else np.repeat(column, self.counts)
 
+    def chosen(self, holds: NDArray[np.bool_]) -> Lists:
+        """Those numbers for which a condition holds, of which there is one for each number.
+
+        >>> muons = Lists(np.array([0, 2, 3]), np.array([30.0, 20.0, 50.0]))
+        >>> muons.chosen(np.array([False, True, True])).counts.tolist()
+        [1, 1]
+        """
+        before = np.concatenate([[0], np.cumsum(holds)])
+        return Lists(before[self.offsets], self.content[holds])
+
     def item(self, index: int) -> tuple[Array, NDArray[np.bool_]]:
         """Return one number of each list, counted from its end if the index is negative, and where there is none."""
         counts = self.counts

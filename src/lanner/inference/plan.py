@@ -185,7 +185,7 @@ def plan_one(
         _refuse_weights(reference=reference, data=data)
         sample = Sample(np.vstack([reference.features, data.features]), reference.names)
     some = for_planning(sample)
-    units = learn_units(some, settings)
+    units = learn_units(some, settings, "reference" if sample is reference else "reference and data together")
     chosen = said_of_units(units, some, "the reference" if sample is reference else "reference and data")
     width = settings.width
     if not isinstance(width, float):

@@ -25,9 +25,9 @@ class Chosen:
         return f"{self.setting} {self.value}: {self.reason}"
 
 
-def learn_units(sample: Sample, settings: FitSettings) -> Scaling:
-    """The units of a sample, by the settings."""
-    return Scaling.learn(sample, settings.scaling, missing=settings.missing, periodic=settings.periodic)
+def learn_units(sample: Sample, settings: FitSettings, label: str = "reference") -> Scaling:
+    """The units of a sample, by the settings; `label` is what messages call it."""
+    return Scaling.learn(sample, settings.scaling, missing=settings.missing, periodic=settings.periodic, label=label)
 
 
 def said_of_units(units: Scaling, sample: Sample, label: str) -> list[Chosen]:

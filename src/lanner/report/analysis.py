@@ -21,6 +21,8 @@ from lanner.run.regions_result import RegionsResult
 from lanner.run.result import SearchResult
 from lanner.run.search import search
 from lanner.typing import PathLike
+from lanner.uncertainties.declared import Uncertainty
+from lanner.uncertainties.of_analysis import uncertainties_of_analysis
 
 _OF_FILES = ("output", "drop_nan", "extra")  # settings that the command line alone has a use for
 
@@ -44,13 +46,13 @@ class Analysis:
     --------
     >>> import lanner, tempfile
     >>> from pathlib import Path
-    >>> text = "samples: {top: {files: top.csv, weights: w}}\nfeatures: [pt]\nselection: pt > 1\n"
+    >>> text = "samples: {top: {files: top.csv}}\nfeatures: {pt: {unit: GeV}}\nsettings: {seed: 1}\n"
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "top.csv").write_text("pt,w\n1,0.5\n2,0.5\n3,0.25\n")
+    ...     _ = Path(folder, "top.csv").write_text("pt\n1\n2\n3\n")
     ...     _ = Path(folder, "analysis.yaml").write_text(text)
     ...     analysis = lanner.read_analysis(Path(folder, "analysis.yaml"))
-    ...     analysis.reference.yields()[0].expected
-    0.75
+    ...     analysis.settings, analysis.look.axes
+    ({'expected': 'weights', 'seed': 1}, {'pt': 'pt [GeV]'})
     """
 
     file: AnalysisFile
@@ -73,6 +75,11 @@ class Analysis:
         of_reference = self.reference.regions
         return {name: Region(name, of_reference[name], of_data[name], text) for name, text in self.file.regions.items()}
 
+    @cached_property
+    def uncertainties(self) -> tuple[Uncertainty, ...]:
+        """The uncertainties of the reference, with the weights, labels and samples that they are made of."""
+        return uncertainties_of_analysis(self.file, self.reference, memory=self.memory)
+
     @property
     def settings(self) -> dict[str, Any]:
         """What `search` is given beside the samples."""
@@ -94,7 +101,7 @@ class Analysis:
         Parameters
         ----------
         **settings
-            As for `lanner.search`; they come before those of the file.
+            As for `lanner.search`; they come before those of the file, `uncertainties` in the place of all of these.
 
         Returns
         -------
@@ -102,7 +109,12 @@ class Analysis:
             As `lanner.search` gives it.
         """
         plain = {name: value for name, value in self.settings.items() if name not in _OF_FILES}
-        return search(self.reference.sample, self.data.sample, **{**plain, **settings})
+        if plain["expected"] == "observed":  # as the command line spells it
+            plain["expected"] = None
+        given = {**plain, **settings}
+        if "uncertainties" not in given:
+            given["uncertainties"] = self.uncertainties
+        return search(self.reference.sample, self.data.sample, **given)
 
     def search_regions(self, **settings: Any) -> RegionsResult:
         """Test each region of the file by itself, and all of them together.
@@ -124,6 +136,11 @@ class Analysis:
         """
         if not self.file.regions:
             raise InputError(f"{self.file.path} has no regions: add `regions:` with a formula under each name")
+        if self.file.uncertainties:
+            raise InputError(
+                f"{self.file.where('uncertainties')}: uncertainties: regions are searched without, and a search of one "
+                "selection takes them: leave out the regions or the uncertainties"
+            )
         plain = {name: value for name, value in self.settings.items() if name not in _OF_FILES}
         try:
             return search_regions(

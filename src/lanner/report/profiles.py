@@ -70,9 +70,7 @@ class RatioProfile:
         The interval is that of the data's counts alone (Garwood); the reference's own error is not in it.
         """
         counts, expected = contents(self.data), contents(self.reference)
-        low = np.where(counts > 0, stats.gamma.ppf(_ONE_SIGMA, np.maximum(counts, 1)), 0.0)
-        high = stats.gamma.isf(_ONE_SIGMA, counts + 1)
-        return np.stack([_over(row, expected) for row in (counts, low, high)])
+        return np.stack([_over(row, expected) for row in (counts, *poisson_interval(counts))])
 
     @property
     def band(self) -> Array | None:
@@ -206,6 +204,12 @@ def _stack(look: Look, places: Array, share: Array, bins: int) -> tuple[tuple[st
     of_process = ((name, look.process == k) for k, name in enumerate(look.processes))
     counted = ((name, np.bincount(places[i], share[i], minlength=bins + 1)[:bins]) for name, i in of_process)
     return tuple((name, np.asarray(events, dtype=np.float64)) for name, events in counted)
+
+
+def poisson_interval(counts: Array) -> tuple[Array, Array]:
+    """The ends of the 68 % interval of the mean of each count (Garwood)."""
+    low = np.where(counts > 0, stats.gamma.ppf(_ONE_SIGMA, np.maximum(counts, 1)), 0.0)
+    return low, stats.gamma.isf(_ONE_SIGMA, counts + 1)
 
 
 def contents(filled: Hist[Any]) -> Array:

@@ -15,6 +15,7 @@ from lanner.events import Sample
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import AUTO
 from lanner.run.execution.local import Executor, executor_of
+from lanner.run.expected_error import with_expected_error
 from lanner.run.fingerprint import numbers_version, sample_digest
 from lanner.run.kept_widths import keep_widths
 from lanner.run.manifest import FolderWriter, Manifest, read_together, written_together
@@ -153,7 +154,8 @@ def calibrate(
     fit, folder = FitSettings(**settings), Path(output)
     with shown(progress) as told:
         begin(told, "planning")
-        job = prepare(reference, expected=expected, settings=fit, memory=memory, device=device, progress=told)
+        number_expected, uncertainties = with_expected_error(expected, reference, uncertainties)
+        job = prepare(reference, expected=number_expected, settings=fit, memory=memory, device=device, progress=told)
         sample = job.recipe.reference
         number = checked("toys", toys)
         if number == AUTO:

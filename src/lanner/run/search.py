@@ -22,6 +22,7 @@ from lanner.run.blinded import opened_at, refuse_blind
 from lanner.run.cost import without_uncertainties
 from lanner.run.evaluate import Evaluation
 from lanner.run.execution.local import Executor, Local, Workers, executor_of
+from lanner.run.expected_error import with_expected_error
 from lanner.run.fingerprint import array_digest
 from lanner.run.looks import looks_before, record_look
 from lanner.run.prepare import Job, check_count, prepare
@@ -70,7 +71,8 @@ def search(
         The measured events, with the columns of the reference.
     expected : float, "weights" or None
         N(0), the number of data events that the reference predicts. "weights": the sum of the reference's weights,
-        with its statistical error, by which the toys' expectation fluctuates as well. None tests the shape alone.
+        with its statistical error, by which the toys' expectation fluctuates as well; beside uncertainties it is one of
+        them, called "events simulated". None tests the shape alone.
     toys : int or "auto", default "auto"
         How many null toys; their number limits the smallest p-value to 1 / (toys + 1). Of several scales, a third of
         the toys, at most 5000, goes into making them comparable. "auto" makes toys until the p-value is known to 30 %:
@@ -136,6 +138,7 @@ def search(
         if isinstance(reference, SpreadSample):
             doing = Local()  # of sums over many events toys cost little
         begin(told, "planning")
+        expected, uncertainties = with_expected_error(expected, reference, uncertainties)
         job = prepare(
             reference,
             data,

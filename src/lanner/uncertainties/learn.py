@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ from lanner.uncertainties.closure import RESOLUTION, STEPS, Closure, Events, Hel
 from lanner.uncertainties.declared import Normalisation, Process, Shifted, Uncertainty, Weights
 from lanner.uncertainties.effects import GlobalNormalisation, KnownRatio, Variation
 from lanner.uncertainties.learned import LearnedNuisances, LearnedShare, LearnedVariation, log_ratios
-from lanner.uncertainties.matching import match_uncertainties, weights_of
+from lanner.uncertainties.matching import match_uncertainties, own_weights, weights_of
+from lanner.uncertainties.mean_weight import mean_weights
 from lanner.uncertainties.regression import Fitted, least_squares, logistic, second_moments
 from lanner.uncertainties.smooth import Part, Smooth, halves, stretch_edges
 
@@ -62,6 +64,7 @@ def learn(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))
     budget = memory_budget(memory)
     told = _counted(progress, matched)
+    matched = [_with_local_means(one, scaling, seed, budget) if isinstance(one, Shifted) else one for one in matched]
     school = _School.of(reference, Smooth.choose(reference.features, scaling, rng=rng, memory=budget), budget)
     told()
     variations, held_out = school.taught(matched, told)
@@ -135,14 +138,14 @@ class _School:
 
     def _regressed(self, uncertainties: Sequence[Weights | Process]) -> dict[str, _Regressed]:
         """What is learned of weights and processes, by name: one regression for all."""
-        nominal = weights_of(self.sample)
+        own = own_weights(self.sample)
         columns: list[Array] = []
         owners: list[str] = []
         for one in uncertainties:
             if isinstance(one, Process):
-                targets = [nominal * one.label]
+                targets = [own * one.label]
             else:
-                targets = [side - nominal for side in (one.up, one.down) if side is not None]
+                targets = [side - own for side in (one.up, one.down) if side is not None]
             columns += targets
             owners += [one.name] * len(targets)
         if not columns:
@@ -150,13 +153,14 @@ class _School:
         table = np.stack(columns, axis=1) * self.unit
         c = least_squares(self.parts, self.moments, [table[half] for half in self.rows]).halves
         first, second = self._unseen(c)
-        own = {one.name: np.flatnonzero(np.array(owners) == one.name) for one in uncertainties}
-        return {name: _Regressed(c[:, :, k], (first[:, k], second[:, k])) for name, k in own.items()}
+        places = {one.name: np.flatnonzero(np.array(owners) == one.name) for one in uncertainties}
+        return {name: _Regressed(c[:, :, k], (first[:, k], second[:, k])) for name, k in places.items()}
 
     def _weights(self, one: Weights, learned: _Regressed) -> tuple[Variation, list[HeldOut]]:
         held_out = []
         for k, (direction, side) in enumerate((("up", one.up), ("down", one.down))):
             if side is not None:
+                side = self._instead(side)
                 first, second = (np.exp(log_ratios(half[:, k], "ratio")) for half in learned.unseen)
                 varied = (side[self.rows[0]], side[self.rows[1]])
                 held_out.append(HeldOut(one.name, direction, varied, (first, second)))
@@ -164,13 +168,22 @@ class _School:
 
     def _process(self, one: Process, learned: _Regressed) -> tuple[Variation, list[HeldOut]]:
         shares = [np.clip(half[:, 0], 0.0, 1.0) for half in learned.unseen]
-        nominal = weights_of(self.sample)
+        own = own_weights(self.sample)
         held_out = []
         for direction, change in (("up", np.expm1(one.size)), ("down", np.expm1(-one.size))):
-            varied = nominal * (1 + change * one.label)
+            varied = self._instead(own * (1 + change * one.label))
             ratio = (1 + change * shares[0], 1 + change * shares[1])
             held_out.append(HeldOut(one.name, direction, (varied[self.rows[0]], varied[self.rows[1]]), ratio))
         return LearnedShare(one.name, one.size, self.smooth, learned.halves.mean(axis=0)), held_out
+
+    def _instead(self, varied: Array) -> Array:
+        """Varied weights as they compare with what stands in for the reference's, without their spread about that.
+
+        Where signs are mixed, most of the fluctuation is in that spread, which varied and nominal weights share.
+        """
+        if self.sample.toy_weights is None:
+            return varied
+        return weights_of(self.sample) + (varied - own_weights(self.sample))
 
     def _shifted(self, one: Shifted, told: Callable[[], None]) -> tuple[Variation, list[HeldOut]]:
         fits: list[Fitted] = []
@@ -194,6 +207,18 @@ class _School:
         """psi . c of the reference's events of each half, by the coefficients of the other half."""
         first, second = self.parts
         return first.sums(c[1]), second.sums(c[0])
+
+
+def _with_local_means(one: Shifted, scaling: Scaling, seed: int, memory: int) -> Shifted:
+    """Samples of which some weights are negative, with the local mean that stands in for these."""
+    means: dict[str, Any] = {}
+    for direction in ("up", "down"):
+        sample: Sample | None = getattr(one, direction)
+        if sample is None or sample.weights is None or sample.toy_weights is not None or not (sample.weights < 0).any():
+            continue
+        found = mean_weights(sample, scaling, seed=seed, memory=memory)
+        means[direction] = Sample(sample.features, sample.names, sample.weights, toy_weights=found.values)
+    return replace(one, **means)
 
 
 def _counted(progress: Progress | None, uncertainties: Sequence[Uncertainty]) -> Callable[[], None]:

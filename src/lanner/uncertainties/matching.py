@@ -55,6 +55,15 @@ def weights_of(sample: Sample) -> Array:
     return np.ones(len(sample)) if sample.draws_by is None else sample.draws_by
 
 
+def own_weights(sample: Sample) -> Array:
+    """The weights of a sample's events as they are, of either sign, 1 each where there are none.
+
+    Which part of the weight at x a process has, or a variation, only these tell: the local mean gives all events there
+    the same weight, whatever the weight of an event of each process is.
+    """
+    return np.ones(len(sample)) if sample.weights is None else sample.weights
+
+
 def _leave_out(name: str, why: str) -> None:
     warnings.warn(f"the uncertainty {name!r} {why}: it is left out", UncertaintyWarning, stacklevel=5)
 
@@ -63,7 +72,7 @@ def _weights(one: Weights, reference: Sample) -> list[Uncertainty]:
     if one.columns:
         raise InputError(f"the weights of {one.name!r} are columns, {listed(one.columns)}: look them up with resolved")
     _check_length(len(one.up), reference, f"weights of {one.name!r}")
-    nominal = weights_of(reference)
+    nominal = own_weights(reference)
     for direction, varied in (("up", one.up), ("down", one.down)):
         if varied is None:
             continue

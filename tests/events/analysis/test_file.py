@@ -33,7 +33,7 @@ BAD: list[tuple[str, str, str]] = [
     ("    files: dy_*.parquet\n", "", r"yaml:3: samples.dy: files is missing"),
     ("high.parquet", "low.parquet", r"yaml:8: samples.dy-high: .*low.parquet"),
     ("4000", "300", r"yaml:12: samples.dy-high.sum_of_weights is 300, but its files alone hold 2\d\d\d"),
-    ("2 * pt", "2 * px", r"yaml:3: samples.dy: .*'px'"),
+    ("2 * pt", "2 * px", r"yaml:20: features.twice: .*'twice', has no column 'px'"),
     ("pt > 20", "pt > 1e9", r"yaml:3: samples.dy: .*selects none of the 2100 rows"),
     ("weights: gen\n", "weights: [gen, 3]\n", r"yaml:13: samples.dy-high.weights.1: give a text, not 3"),
     ("periodic: true", "periodic: no way", r"yaml:21: features.phi.periodic: give a positive number"),

@@ -1,6 +1,7 @@
 """The reference that an analysis file stands for."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from lanner.errors import InputError
 from lanner.events.analysis import read_analysis_file, read_simulated
 from lanner.events.analysis.reference import read_data
+from lanner.events.io import read_sample
+from lanner.events.missing import ABSENT
 from tests.events.analysis.conftest import columns
 
 
@@ -49,11 +52,57 @@ def test_without_luminosity_weights_are_the_events_expected(folder: Path) -> Non
 def test_a_negative_total_is_refused(folder: Path) -> None:
     text = "samples:\n  a: {files: top.parquet, weights: '-pileup'}\nfeatures: [pt]\n"
     (folder / "plain.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"plain.yaml:2"):
+    said = r"plain.yaml:2: samples.a: .*top.parquet cannot be used: the total weight is -1300[.]42, but must be"
+    with pytest.raises(InputError, match=said) as caught:
         read_simulated(read_analysis_file(folder / "plain.yaml"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("twice: 2 * pt", "twice: 2 * pz", r":20: features.twice: data .*data.parquet, .*has no column 'pz'"),
+        ("selection: pt > 20", "selection: pt > 1e9", r":17: data: .*selects none of the 1400 rows"),
+        ("data: data.parquet", "data: date.parquet", r":17: data: .*no file 'date.parquet' \(nearest: 'data.parquet'"),
+    ],
+)
+def test_what_the_data_lack_is_named_by_the_entry_that_asks_for_it(folder: Path, old: str, new: str, said: str) -> None:
+    path = folder / "analysis.yaml"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=said) as caught:
+        read_data(read_analysis_file(path))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_process_that_is_none_is_refused(folder: Path) -> None:
     reference = read_simulated(read_analysis_file(folder / "analysis.yaml"))
     with pytest.raises(InputError, match="'ttbar' is none of the processes 'Drell-Yan', 'top'"):
         reference.of_process("ttbar")
+
+
+def test_data_of_which_no_event_has_an_object_are_read(folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for name, lists in (("two", [[30.0, 20.0], [25.0]] * 50), ("one", [[30.0], [25.0]])):
+        pq.write_table(pa.table({"mu": lists}), folder / f"{name}.parquet")
+    text = "samples:\n  a: {files: two.parquet}\ndata: one.parquet\nfeatures:\n  mu1: mu[0]\n  mu2: mu[1]\n"
+    (folder / "lists.yaml").write_text(text)
+    file = read_analysis_file(folder / "lists.yaml")
+    assert np.isfinite(read_simulated(file).sample.features).all()
+    assert (read_data(file).sample.features[:, 1] == ABSENT).all()
+    (folder / "lists.yaml").write_text(text.replace("two", "one"))
+    with pytest.raises(InputError, match=r"lists.yaml:6: features.mu2: mu\[1\]: no event of .* \(at most 1\)"):
+        read_simulated(read_analysis_file(folder / "lists.yaml"))
+
+
+def test_each_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(files: list[str], **how: Any) -> Any:
+        read.extend(files)
+        return read_sample(files, **how)
+
+    monkeypatch.setattr("lanner.events.analysis.reference.read_sample", counted)
+    read_simulated(read_analysis_file(folder / "analysis.yaml"))
+    assert [Path(name).name for name in read] == ["dy_*.parquet", "high.parquet", "top.parquet"]

@@ -6,6 +6,7 @@ import pytest
 
 from lanner.errors import ColumnWarning, InputError
 from lanner.events.io import columns_of, read_sample
+from lanner.events.io.write import write_columns
 from tests.events.io.files import NAMES, bits, formats, refusal, restored, write_csv, write_tree, written
 
 
@@ -143,3 +144,17 @@ def test_further_files_may_have_the_varied_columns(tmp_path):
     events = read_sample(files, varied="up")
     assert events.sample.names == ("a",)
     assert events.varied["up"].tolist() == [*range(5), *range(5)]
+
+
+@pytest.mark.parametrize("memory", [None, "8 MB"])
+def test_a_total_is_of_all_rows_whatever_is_selected(tmp_path, memory):
+    rng = np.random.default_rng(1)
+    columns = {"x": rng.normal(size=200_000), "w": rng.normal(1, 1, 200_000)}
+    write_columns(tmp_path / "a.parquet", columns)
+    events = read_sample(tmp_path / "a.parquet", features=["x"], where="x > 1", total="w", memory=memory)
+    assert events.total == pytest.approx(columns["w"].sum(), rel=1e-12)
+    twice = read_sample(columns, features=["x"], total="t=2 * w", memory=memory)
+    assert twice.total == pytest.approx(2 * columns["w"].sum(), rel=1e-12)
+    assert read_sample(columns, features=["x"]).total is None
+    with pytest.raises(InputError, match="nearest: 'w'"):
+        read_sample(columns, features=["x"], total="ww")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lanner.events.analysis.uncertain import Uncertain
+
 
 @dataclass(frozen=True)
 class Feature:
@@ -61,6 +63,7 @@ class AnalysisFile:
     regions: dict[str, str] = field(default_factory=dict)  # formulas, by name; events may lie in several
     luminosity: float | None = None  # fb^-1
     settings: dict[str, Any] = field(default_factory=dict)  # of the search, as in a configuration file
+    uncertainties: tuple[Uncertain, ...] = ()
     lines: dict[tuple[Any, ...], int] = field(default_factory=dict, repr=False)
 
     @property

@@ -16,6 +16,8 @@ r"""Reads an analysis file: YAML, every key known, and errors that name the file
     regions:
       barrel: abs(eta1) < 1.2 && abs(eta2) < 1.2
       high_mass: mll > 200
+    uncertainties:
+      cross-section: {process: Drell-Yan, size: 0.06}
     settings: {toys: auto, seed: 1}
 
 `analysis.schema.json` beside this file says the same for editors.
@@ -33,12 +35,13 @@ from lanner._util.regular import text_of_settings
 from lanner._util.yaml_file import load_yaml_lines
 from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile, Feature, Simulated
+from lanner.events.analysis.uncertain import read_uncertainties
 from lanner.events.expressions import Expression
 from lanner.events.regions import check_names
 from lanner.typing import PathLike
 
 _TURN = 2 * math.pi
-_KEYS = ("luminosity", "samples", "data", "features", "selection", "regions", "settings")
+_KEYS = ("luminosity", "samples", "data", "features", "selection", "regions", "uncertainties", "settings")
 _OF_SAMPLE = ("files", "process", "cross_section", "sum_of_weights", "weights")
 _OF_FEATURE = ("formula", "label", "unit", "periodic")
 
@@ -84,6 +87,10 @@ class _Reader:
         luminosity = None if top.get("luminosity") is None else self.positive(top["luminosity"], ("luminosity",))
         for one in samples:
             self.check_scale(one, luminosity)
+        settings = {str(k): v for k, v in self.mapping(top.get("settings") or {}, ("settings",), needed=None).items()}
+        if "uncertainties" in settings:
+            self.fail(("settings", "uncertainties"), "give them as uncertainties of the analysis, beside its settings")
+        uncertain = top.get("uncertainties")
         return AnalysisFile(
             self.path,
             samples,
@@ -92,7 +99,8 @@ class _Reader:
             None if top.get("selection") is None else self.text(top["selection"], ("selection",)),
             self.regions(top.get("regions")),
             luminosity,
-            {str(k): v for k, v in self.mapping(top.get("settings") or {}, ("settings",), needed=None).items()},
+            settings,
+            () if uncertain is None else read_uncertainties(self, uncertain, samples),
             self.lines,
         )
 

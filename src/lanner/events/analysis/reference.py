@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanner.errors import InputError
 from lanner.events.analysis.declared import AnalysisFile, Simulated
-from lanner.events.analysis.file import named
+from lanner.events.analysis.faults import formulas_of, named_at_fault
 from lanner.events.analysis.regions import columns_for_regions, masks_of_regions
+from lanner.events.analysis.uncertain import Uncertain
+from lanner.events.analysis.varied import asked_for, called, columns_of, shifted_sample
 from lanner.events.io import Events, read_sample
 from lanner.events.regions import Mask
 from lanner.events.sample import Sample
+from lanner.typing import Array
 
 _PB_PER_FB = 1000.0  # fb^-1 times pb
 _CONTRADICTION = 1e-3  # of the sum of weights, by which files may hold more than was generated: rounding
@@ -40,6 +44,9 @@ class ProcessedReference:
     processes: tuple[str, ...]
     description: str
     regions: dict[str, Mask] = field(default_factory=dict)  # which events lie in each
+    # Weights as uncertainties vary them, in the place of the sample's, by the uncertainty and "up" or "down".
+    varied: dict[tuple[str, str], Array] = field(default_factory=dict)
+    samples: dict[str, slice] = field(default_factory=dict)  # where the events of each sample stand
 
     def of_process(self, name: str) -> NDArray[np.bool_]:
         """Which events are of a process."""
@@ -81,25 +88,58 @@ def read_simulated(analysis: AnalysisFile, *, memory: float | str | None = None)
     InputError
         If a file or formula cannot be used, a sum of weights contradicts its files, or nothing is expected.
     """
-    features, weights, process, words, regions = [], [], [], [], []
+    features, weights, process, words = [], [], [], []
+    varied: dict[tuple[str, str], list[Array]] = {}
+    keys = [(one.name, way) for one in analysis.uncertainties if one.weights_up for way in one.directions]
+    inside: dict[str, list[Mask]] = {name: [] for name in analysis.regions}
     for one in analysis.samples:
-        events = _read(analysis, one, memory)
-        scale = _scale(analysis, one, memory)
+        events, scale = read_scaled(analysis, one, ("samples", one.name), memory)
         w = events.sample.weights
         features.append(events.sample.features)
         weights.append(scale * (np.ones(len(events.sample)) if w is None else w))
         process.append(np.full(len(events.sample), analysis.processes.index(one.process), dtype=np.intp))
         words.append(f"{one.name}: {events.description}")
-        regions.append(masks_of_regions(analysis, events))
+        for name, mask in masks_of_regions(analysis, events).items():
+            inside[name].append(mask)
+        for key in keys:
+            column = events.varied.get(called(*key))
+            varied.setdefault(key, []).append(weights[-1] if column is None else scale * column)
     total = np.concatenate(weights)
     if not total.sum() > 0:
         raise InputError(
             f"{analysis.where('samples')}: the weights of all samples add up to {total.sum():.4g} after the selection: "
             "more events of positive weight are needed than of negative"
         )
-    inside = {name: np.concatenate([masks[name] for masks in regions]) for name in analysis.regions}
+    regions = {name: np.concatenate(masks) for name, masks in inside.items()}
     sample = Sample(np.vstack(features), tuple(f.name for f in analysis.features), total, label="reference")
-    return ProcessedReference(sample, np.concatenate(process), analysis.processes, "; ".join(words), inside)
+    columns = {key: np.concatenate(parts) for key, parts in varied.items()}
+    ends = np.cumsum([len(part) for part in weights])[:-1]
+    of_samples = {one.name: rows for one, rows in zip(analysis.samples, _slices(ends, len(total)), strict=True)}
+    return ProcessedReference(
+        sample, np.concatenate(process), analysis.processes, "; ".join(words), regions, columns, of_samples
+    )
+
+
+def read_shifted(
+    analysis: AnalysisFile,
+    uncertain: Uncertain,
+    direction: str,
+    reference: ProcessedReference,
+    *,
+    memory: float | str | None = None,
+) -> Sample:
+    """The reference with the samples of an uncertainty in the place of those that they vary."""
+    weights = reference.sample.weights
+    assert weights is not None
+    nominal = {name: (reference.sample.features[rows], weights[rows]) for name, rows in reference.samples.items()}
+    return shifted_sample(
+        analysis, uncertain, direction, nominal, lambda one, key: read_scaled(analysis, one, key, memory)
+    )
+
+
+def _slices(ends: NDArray[np.intp], length: int) -> list[slice]:
+    edges = [0, *ends.tolist(), length]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> Events:
@@ -107,14 +147,17 @@ def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> E
     if not analysis.data:
         raise InputError(f"{analysis.path} names no data: add `data: FILE`")
     extra = columns_for_regions(analysis, analysis.data, "the data")
-    found: Events = named(
+    found: Events = named_at_fault(
         analysis,
         ("data",),
+        analysis.data,
+        formulas_of(analysis),
         lambda: read_sample(
             list(analysis.data),
             features=[f.spelled for f in analysis.features],
             where=analysis.selection,
             extra=extra,
+            all_missing=True,  # of what is rare in the reference, few data events may have none
             label="data",
             memory=memory,
         ),
@@ -122,52 +165,45 @@ def read_data(analysis: AnalysisFile, *, memory: float | str | None = None) -> E
     return found
 
 
-def _read(analysis: AnalysisFile, one: Simulated, memory: float | str | None) -> Events:
-    extra = columns_for_regions(analysis, one.files, f"sample {one.name}")
+def read_scaled(
+    analysis: AnalysisFile, one: Simulated, key: tuple[str, ...], memory: float | str | None
+) -> tuple[Events, float]:
+    """The events of a sample, and what their weights are multiplied by; errors name the entry of that key."""
+    extra = columns_for_regions(analysis, one.files, f"sample {one.name}") if key[0] == "samples" else []
     product = "*".join(f"({w})" for w in one.weights)
-    found: Events = named(
-        analysis,
-        ("samples", one.name),
-        lambda: read_sample(
+    scaled = analysis.luminosity is not None and one.cross_section is not None
+    column = one.sum_of_weights if isinstance(one.sum_of_weights, str) else None
+    generated = column or (one.weights[0] if one.weights else None)
+
+    def read() -> Events:
+        return read_sample(
             list(one.files),
             features=[f.spelled for f in analysis.features],
             weight=f"weight={product}" if product else None,
             where=analysis.selection,
             extra=extra,
+            varied=asked_for(columns_of(analysis, one)),
+            total=f"generated={generated}" if scaled and generated else None,
+            all_missing=key[0] != "samples",  # a shifted sample may lack what the sample itself has
             label=one.name,
             memory=memory,
-        ),
-    )
-    return found
+        )
 
-
-def _scale(analysis: AnalysisFile, one: Simulated, memory: float | str | None) -> float:
-    """What the weights are multiplied by: cross-section times luminosity over the sum of weights generated."""
+    events: Events = named_at_fault(analysis, key, one.files, formulas_of(analysis, one), read)
     if analysis.luminosity is None or one.cross_section is None:
-        return 1.0
-    column = one.sum_of_weights if isinstance(one.sum_of_weights, str) else None
-    generated = column or (one.weights[0] if one.weights else None)
-    feature = analysis.features[0].spelled
-    there: float = named(analysis, ("samples", one.name), lambda: _sum_in_files(one, generated, feature, memory))
-    total = there
-    if isinstance(one.sum_of_weights, float):
-        total = one.sum_of_weights
-        if there > total * (1 + _CONTRADICTION):
-            raise InputError(
-                f"{analysis.where('samples', one.name, 'sum_of_weights')}: samples.{one.name}.sum_of_weights is "
-                f"{total:.6g}, but its files alone hold {there:.6g} (of {generated or 'events without weights'}): give "
-                "the sum over all events that were generated"
-            )
+        return events, 1.0
+    there = float(events.read) if events.total is None else events.total
+    if isinstance(one.sum_of_weights, float) and there > one.sum_of_weights * (1 + _CONTRADICTION):
+        where = analysis.where(*key, "sum_of_weights")
+        said = f"{'.'.join(key)}.sum_of_weights" if key[0] == "samples" else f"{'.'.join(key)}: sum_of_weights"
+        raise InputError(
+            f"{where}: {said} is {one.sum_of_weights:.6g}, but its files alone hold {there:.6g} (of "
+            f"{generated or 'events without weights'}): give the sum over all events that were generated"
+        )
+    total = one.sum_of_weights if isinstance(one.sum_of_weights, float) else there
     if not total > 0:
         raise InputError(
-            f"{analysis.where('samples', one.name)}: samples.{one.name}: the weights that were generated add up to "
-            f"{total:.4g}: a positive sum is needed"
+            f"{analysis.where(*key)}: {'.'.join(key)}: the weights that were generated add up to {total:.4g}: a "
+            "positive sum is needed"
         )
-    return analysis.luminosity * one.cross_section * _PB_PER_FB / total
-
-
-def _sum_in_files(one: Simulated, column: str | None, feature: str, memory: float | str | None) -> float:
-    """The sum of a column over all events of the files, before any selection; without one their number."""
-    wanted = feature if column is None else f"generated={column}"
-    events = read_sample(list(one.files), features=[wanted], label=one.name, memory=memory)
-    return float(len(events.sample) if column is None else events.sample.features.sum())
+    return events, analysis.luminosity * one.cross_section * _PB_PER_FB / total

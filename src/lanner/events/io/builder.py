@@ -39,6 +39,7 @@ class SampleBuilder:
     chosen: int = 0  # rows that the selection let through
     dropped: int = 0  # rows among them in which something that enters the search is NaN
     source: str = ""  # what messages call the table that is being read
+    total: float = 0.0  # of what is added up over all rows
     all_missing: bool = False  # whether an object may be missing in every event
     absent: dict[str, int] = field(default_factory=dict)  # kept rows that lack an object, by feature
     # Of each object that is taken, by its text, its index and of whom it is asked: the length of the longest list.
@@ -63,8 +64,10 @@ class SampleBuilder:
         columns, places, longest = request.select(chunk, source)
         self._note_longest(longest, "event")
         places = places + self.rows
-        rows = len(places)
-        self.rows += len(next(iter(chunk.values())))
+        rows, there = len(places), len(next(iter(chunk.values())))
+        self.rows += there
+        if request.total is not None:
+            self.total += float(request.total.taken(chunk, there, source).values.sum())
         self.chosen += rows
         if not self.chosen:
             self._note_ranges(chunk)

@@ -52,6 +52,8 @@ class Events:
         The columns that are no features although nobody named the features, each with the reason.
     read : int, default 0
         Number of rows that were read, before the selection.
+    total : float or None, default None
+        The sum over all these rows of what was asked for as `total`.
 
     See Also
     --------
@@ -77,6 +79,7 @@ class Events:
     varied: dict[str, Array] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     read: int = 0
+    total: float | None = None
 
 
 @spelled_out
@@ -88,6 +91,7 @@ def read_sample(
     where: str | Expression | None = None,
     extra: Iterable[str] | str = (),
     varied: Iterable[str] | str = (),
+    total: str | None = None,
     drop_nan: bool = False,
     all_missing: bool = False,
     label: str = "sample",
@@ -123,6 +127,9 @@ def read_sample(
     varied : str or iterable of str, default ()
         Columns, or ``name=formula``, of which uncertainties are made: event weights of a variation, labels of a
         process. They are no features, unless these are named, and NaN in them is treated as in the weight.
+    total : str or None, default None
+        A column, or ``name=formula``, to add up over all rows, also those that `where` leaves out, such as the weights
+        of a generator. The sum is NaN if one of them is.
     drop_nan : bool, default False
         Whether to drop rows in which a feature or the weight is NaN or missing, and count them. False refuses them.
         Objects that an event does not have, such as ``Muon_pt[1]`` of a single muon, are kept in features as missing
@@ -171,7 +178,7 @@ def read_sample(
     if in_files and weight is not None and not by_name:
         raise InputError(f"{label}: the weights of a file are a column of it: give weight='name', not an array")
     plain = isinstance(source, Sample) or (isinstance(source, np.ndarray) and source.dtype.names is None)
-    if plain and chosen is None and not by_name and where is None and not (further or uncertain or drop_nan):
+    if plain and chosen is None and not by_name and where is None and not (further or uncertain or drop_nan or total):
         sample = Sample.of(source, weights=weight, label=label)  # nothing to choose, so nothing to copy
         return Events(
             sample, {}, f"{type(source).__name__} in memory: {count(len(sample), 'event')}", 0, read=len(sample)
@@ -196,6 +203,7 @@ def read_sample(
                     where=where,
                     extra=further,
                     varied=uncertain,
+                    total=total,
                     what=what,
                     no_features=unfit,
                 )
@@ -219,7 +227,9 @@ def read_sample(
     sample, columns, beside = builder.finish()
     description = _description(source, builder)
     left_out = dict(builder.request.left_out)
-    return Events(sample, beside, description, builder.dropped, builder.kept_rows(), columns, left_out, builder.rows)
+    added = None if builder.request.total is None else builder.total
+    rows = builder.kept_rows()
+    return Events(sample, beside, description, builder.dropped, rows, columns, left_out, builder.rows, added)
 
 
 def columns_of(source: Any) -> list[str]:

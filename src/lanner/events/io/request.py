@@ -25,7 +25,7 @@ from lanner.typing import Array
 _DEFINITION = re.compile(r"\s*(?:`(?P<ticked>[^`]+)`|(?P<plain>[^`=<>!]+?))\s*=(?!=)(?P<formula>.*)", re.DOTALL)
 
 # What no column is called: an object of a list, or a function of something.
-_LIKE_A_FORMULA = re.compile(r"\w\s*\[\s*-?\d+\s*\]|^\s*[a-z0-9]+\(.*\)", re.DOTALL)
+_LIKE_A_FORMULA = re.compile(r"[\w\])]\s*\[\s*-?\d+\s*\]|^\s*[a-z0-9]+\(.*\)", re.DOTALL)
 
 
 def _is_formula(text: str, known: Sequence[str]) -> bool:
@@ -98,12 +98,14 @@ class Request:
     left_out: Mapping[str, str]  # columns that are no features, and why, where all columns were asked for
     every: bool  # all columns were asked for, so further files have to have the same
     first: str  # the table for which it was made
+    total: Variable | None = None  # what is added up over all rows, selected or not
 
     @property
     def needed(self) -> tuple[str, ...]:
         """All columns to read, each once."""
         selecting = () if self.where is None else self.where.names
-        return tuple(dict.fromkeys((*selecting, *self.taken)))
+        adding = () if self.total is None else self.total.columns
+        return tuple(dict.fromkeys((*selecting, *adding, *self.taken)))
 
     @property
     def fitted(self) -> tuple[Variable, ...]:
@@ -144,6 +146,7 @@ def make_request(
     what: str,
     extra: tuple[str, ...] = (),
     varied: tuple[str, ...] = (),
+    total: str | None = None,
     no_features: Mapping[str, str] | None = None,
 ) -> Request:
     """Match what was asked for with the columns there are; `no_features` are left out where nobody names features."""
@@ -184,7 +187,8 @@ def make_request(
         twice = [name for name, times in Counter(item.name for item in group).items() if times > 1]
         if twice:
             raise InputError(f"{what}: more than one variable is named {listed(twice)}: names must be distinct")
-    request = Request(chosen, weights, uncertain, where, further, left_out, features is None, table.what)
+    added = None if total is None else Variable.of(total, known, what, "total")
+    request = Request(chosen, weights, uncertain, where, further, left_out, features is None, table.what, added)
     if not request.needed:
         raise InputError(f"{what}: no column is asked for, only constants: name at least one column")
     check_numbers(table, request, what)
@@ -228,7 +232,7 @@ def check_same(table: Table, request: Request, what: str) -> None:
 
 def check_numbers(table: Table, request: Request, what: str) -> None:
     """Refuse columns that do not hold one number per event, or of which formulas do not make one."""
-    items = (*request.fitted, *request.extra)
+    items = (*request.fitted, *request.extra, *(() if request.total is None else (request.total,)))
     alone = {item.source for item in items if isinstance(item.source, str)}
     lists = set()
     for name in request.needed:
