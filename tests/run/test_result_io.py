@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,7 @@ import pytest
 
 import lanner
 from lanner.errors import FolderError, InputError, StoreWarning
-from lanner.inference.plan import Plan
-from lanner.run.result_io import EARLIER, FORMAT
+from lanner.run.result_plain import EARLIER, FORMAT
 from tests.conftest import exponential
 
 KEPT = Path(__file__).with_name("data") / "result_format_4"
@@ -67,32 +65,6 @@ def test_no_result_and_a_damaged_one_are_told_apart(tmp_path: Path) -> None:
         pytest.raises(InputError, match=r"holds a damaged result.*Run the same search again into this folder"),
     ):
         lanner.load_result(tmp_path / "single")
-
-
-def test_the_result_is_plain_json_with_the_names_outside_checks_use() -> None:
-    plain = json.loads(small().to_json())
-    assert {
-        "statistic",
-        "p_value",
-        "p_value_interval",
-        "z_score",
-        "chi2",
-        "analytic",
-        "null",
-        "versions",
-        "seed",
-    } <= set(plain)
-    assert plain["null"]["toys"] == 60
-    assert plain["configuration"]["width"] == 0.3
-    assert json.loads(json.dumps(Plan.from_dict(plain["configuration"]).to_dict())) == plain["configuration"]
-
-
-@pytest.mark.parametrize("t", [-1.0, 0.0, 1e-3, 1e5, float("nan")])
-def test_any_statistic_makes_a_result_that_is_json(t: float) -> None:
-    result = replace(small(toys=20), statistic=t)
-    plain = json.loads(result.to_json())
-    assert 0 < plain["p_value"] <= 1
-    assert str(result)
 
 
 @pytest.fixture(scope="module")

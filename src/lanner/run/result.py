@@ -219,7 +219,7 @@ class SearchResult:
         dict
             The entries that `lanner/run/result.schema.json` describes.
         """
-        from lanner.run.result_io import result_to_dict
+        from lanner.run.result_plain import result_to_dict
 
         return result_to_dict(self)
 
@@ -236,7 +236,7 @@ class SearchResult:
         str
             What `result.json` holds.
         """
-        from lanner.run.result_io import result_to_json
+        from lanner.run.result_plain import result_to_json
 
         return result_to_json(self, indent)
 
