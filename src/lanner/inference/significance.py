@@ -163,6 +163,8 @@ def gamma_logsf(shape: float, x: Array) -> Array:
     with np.errstate(divide="ignore"):
         log_p = np.log(gammaincc(shape, np.maximum(x, 0.0)))
     far = np.isneginf(log_p) & np.isfinite(x)
+    if not far.any():
+        return np.asarray(log_p)
     y = x[far]
     # Legendre's continued fraction of the incomplete gamma function, from the inside out; y is far above the shape.
     fraction = np.zeros_like(y)

@@ -1,0 +1,190 @@
+"""One kernel width of a monitor: sums over a batch's events, and the statistics that follow from them.
+
+Of each batch the sums of the kernel around every pivot are kept, S_j = sum_i k(x_i, p_j). They add up over batches, and
+all else follows from them and from the number of events n. With the mean of the reference taken away, along the
+eigenvectors of the reference's covariance (eigenvalues s_j) and by the root of n,
+
+    v = V^T L^-1 (S - n E[k]) / n^(1/2)        q = sum_j (2 - h_j) v_j^2 / (s_j + rho),   rho = 1 / (tau^2 n)
+
+for each deviation tau that is looked for (`inference/scales.py`): the score statistic of a test of the shape. Beside
+it stand the largest local excess around a pivot (`model/local_excess.py`) and the part of the events that lies far from
+all pivots, 1 - max_j k(x, p_j)^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lanner.inference.terms import poisson_log_excess
+from lanner.model.kernel import GaussianKernel, KernelColumns
+from lanner.model.local_excess import event_size, largest_of, li_ma
+from lanner.model.nystrom import Basis
+from lanner.typing import Array
+
+PLACES = 250  # windows for local excesses
+_ROWS = 2048
+_LEAST_SHARE = 0.05  # of h / 2 of a direction at the largest deviation and size, below which it is left out
+_MOST_DIRECTIONS = 400
+# Pivots of which others leave less than the first are rounding, and where less than the second is left of some, kernel
+# values in single precision are too coarse for the directions that these span.
+ROUNDING, _SINGLE = 1e-9, 1e-4
+_PSEUDO = 1.0  # beside what lies far out of the reference, one event
+
+
+@dataclass(frozen=True, eq=False)
+class Departure:
+    """Sums of some batches less what the reference predicts of them, at one width."""
+
+    kernel: Array  # (r, B) S
+    far: Array  # (B,) sums of 1 - max k^2
+    mean: Array  # (r, B) or (r, 1): E[k] by the reference
+    far_mean: Array  # (B,) or (1,)
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedWidth:
+    """What judges sums of kernel values at one width."""
+
+    width: float
+    pivots: Array  # (r, d), scaled
+    places: Array  # (places, features): the first of them as they were measured
+    projection: Array  # (m, r) V^T L^-1
+    values: Array  # (m,) eigenvalues of the covariance of the features
+    mean: Array  # (r,) E[k] over the reference
+    squares: Array  # (places,) E[k^2]
+    far: Array  # E and E of the square of 1 - max k^2
+    deviations: tuple[float, ...]
+    worth: float  # what the reference's events are worth
+    single: bool = True  # whether kernel values in single precision will do
+
+    @classmethod
+    def of(
+        cls,
+        basis: Basis,
+        first: Array,
+        second: Array,
+        *,
+        deviations: tuple[float, ...],
+        largest: float,
+        mean: Array,
+        squares: Array,
+        far: Array,
+        places: Array,
+        worth: float,
+    ) -> WatchedWidth:
+        """From the moments of the features; only directions that matter to batches of the `largest` size are kept."""
+        values, vectors = np.linalg.eigh(second - np.outer(first, first))
+        values, vectors = values[::-1], vectors[:, ::-1]
+        rho = 1 / (max(deviations) ** 2 * largest)
+        kept = min(_MOST_DIRECTIONS, max(1, int(np.count_nonzero(values > _LEAST_SHARE * rho))))
+        projection = np.ascontiguousarray(basis.coefficients(vectors[:, :kept]).T)
+        numbers = (values[:kept].copy(), mean, squares, far, deviations, worth)
+        return cls(basis.kernel.width, basis.pivots, places, projection, *numbers, single=is_single(basis))
+
+    @property
+    def rank(self) -> int:
+        """The number of pivots."""
+        return len(self.pivots)
+
+    @property
+    def number(self) -> int:
+        """How many statistics there are: those of the deviations, the local excess, and what lies far out."""
+        return len(self.deviations) + 2
+
+    @property
+    def labels(self) -> list[str]:
+        """What the statistics are called."""
+        of_scales = [f"width {self.width:.3g}, deviation {d:g}" for d in self.deviations]
+        return [*of_scales, f"largest local excess, width {self.width:.3g}", f"out of reach, width {self.width:.3g}"]
+
+    @cached_property
+    def _columns(self) -> KernelColumns:
+        return KernelColumns.of(GaussianKernel(self.width), self.pivots)
+
+    @property
+    def dtype(self) -> type[np.floating]:
+        """Of kernel values."""
+        return np.float32 if self.single else np.float64
+
+    @cached_property
+    def _projection(self) -> Array:
+        return self.projection.astype(self.dtype)
+
+    def kernel(self, scaled: Array) -> Array:
+        """k(x, p) of some events, (events, r)."""
+        return self._columns.single(scaled) if self.single else self._columns(scaled)
+
+    def sums(self, scaled: Array) -> Array:
+        """Of the events of a batch: the sums of the kernel around each pivot, and at the end that of 1 - max k^2."""
+        found = np.zeros(self.rank + 1)
+        for start in range(0, len(scaled), _ROWS):
+            k = self.kernel(scaled[start : start + _ROWS])
+            found[:-1] += k.sum(axis=0, dtype=np.float64)
+            found[-1] += float(np.sum(1 - np.square(k.max(axis=1), dtype=np.float64)))
+        return found
+
+    def departure(self, sums: Array, shift: Array | None = None) -> Departure:
+        """Of sums, (B, r + 1), with what another reference's means would have beside this one's, (B, r + 1)."""
+        mean, far_mean = self.mean[:, None], self.far[:1]
+        if shift is not None:
+            mean, far_mean = mean + shift[:, :-1].T, far_mean + shift[:, -1]
+        return Departure(sums[:, :-1].T, sums[:, -1], mean, far_mean)
+
+    def directions(self, departure: Departure, sizes: Array) -> Array:
+        """v, (m, B)."""
+        u = (departure.kernel - sizes * departure.mean).astype(self.dtype)
+        return np.asarray(self._projection @ u, dtype=np.float64) / np.sqrt(sizes)
+
+    def statistics(self, departure: Departure, sizes: Array) -> Array:
+        """Every statistic of each batch, (number, B)."""
+        squares = np.square(self.directions(departure, sizes))
+        found = []
+        for deviation in self.deviations:
+            rho = 1 / (deviation**2 * sizes)
+            s = self.values[:, None]
+            # Batches of one size share their weights.
+            rho = rho[:1] if (sizes == sizes[0]).all() else rho
+            weights = (2 - s / (s + rho)) / (s + rho)
+            found.append(np.einsum("jb,jb->b", np.broadcast_to(weights, squares.shape), squares))
+        local = largest_of(self.excesses(departure, sizes))
+        return np.stack([*found, local, -self._far_log_p(departure, sizes)])
+
+    def excesses(self, departure: Departure, sizes: Array) -> Array:
+        """Z of the excess or deficit around each of the first pivots, (places, B)."""
+        part = slice(0, len(self.squares))
+        mean = np.maximum(departure.mean[part], 1 / self.worth)
+        size = event_size(mean, np.maximum(self.squares[:, None], 1 / self.worth), sizes)
+        on = np.maximum(departure.kernel[part], 0.0) / size
+        return li_ma(on, mean * self.worth / size, sizes / self.worth)
+
+    def predicted(self, size: float) -> Array:
+        """What the first windows hold of the reference, for so many events, (places,)."""
+        return np.asarray(size * np.maximum(self.mean[: len(self.squares)], 1 / self.worth))
+
+    def _far_log_p(self, departure: Departure, sizes: Array) -> Array:
+        pseudo = _PSEUDO / self.worth
+        mean, square = np.maximum(departure.far_mean, 0.0) + pseudo, self.far[1] + pseudo
+        size = square / mean
+        return poisson_log_excess(departure.far / size, sizes * mean / size)
+
+    def to_arrays(self) -> dict[str, Any]:
+        """As arrays by name."""
+        names = ("pivots", "places", "projection", "values", "mean", "squares", "far")
+        numbers = {"width": self.width, "deviations": self.deviations, "worth": self.worth, "single": self.single}
+        return {name: getattr(self, name) for name in names} | {k: np.array(v) for k, v in numbers.items()}
+
+    @classmethod
+    def from_arrays(cls, a: dict[str, Any]) -> WatchedWidth:
+        """Read what `to_arrays` made."""
+        numbers = {"width": float(a["width"]), "worth": float(a["worth"]), "single": bool(a["single"])}
+        names = ("pivots", "places", "projection", "values", "mean", "squares", "far")
+        return cls(**{name: a[name] for name in names}, **numbers, deviations=tuple(map(float, a["deviations"])))
+
+
+def is_single(basis: Basis) -> bool:
+    """Whether kernel values in single precision are fine enough for all directions of a basis."""
+    return bool(np.square(np.diag(basis.factor)).min() > _SINGLE)
