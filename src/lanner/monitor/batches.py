@@ -102,7 +102,9 @@ class Reader:
         found, first, which = np.unique(values[~nowhere], axis=0, return_index=True, return_inverse=True)
         places = np.flatnonzero(~nowhere)
         numbers = which.ravel()
-        inside = dict(enumerate(np.split(places[np.argsort(numbers, kind="stable")], np.cumsum(np.bincount(numbers))[:-1])))
+        inside = dict(
+            enumerate(np.split(places[np.argsort(numbers, kind="stable")], np.cumsum(np.bincount(numbers))[:-1]))
+        )
         order = range(len(found)) if self.sort else np.argsort(first, kind="stable")
         there = {_called(found[k]): int(k) for k in order}
         for name in there if prefix else self._with_silent(list(there)):
@@ -133,9 +135,7 @@ class Reader:
         numbers = None if self.column is None else events.extra[self.column][places]
         return self._made(name, np.ascontiguousarray(events.sample.features[places]), numbers, key, origin)
 
-    def _made(
-        self, name: str, features: Array, numbers: Array | None, key: tuple[float, ...], origin: Origin
-    ) -> Batch:
+    def _made(self, name: str, features: Array, numbers: Array | None, key: tuple[float, ...], origin: Origin) -> Batch:
         try:
             return Batch(name, features, "", self._expected(name, numbers), key, origin)
         except BatchError as error:
@@ -207,7 +207,11 @@ def origin_of(file: File) -> Origin:
 def names_of(files: Sequence[File]) -> list[str]:
     """Names of batches by those of their files, which are as short as they can be."""
     short = [stem(file.path) for file in files]
-    return short if len(set(short)) == len(short) else [f"{file.path}{f':{file.inside}' if file.inside else ''}" for file in files]
+    return (
+        short
+        if len(set(short)) == len(short)
+        else [f"{file.path}{f':{file.inside}' if file.inside else ''}" for file in files]
+    )
 
 
 def stem(path: Path) -> str:
@@ -218,4 +222,3 @@ def stem(path: Path) -> str:
     """
     suffix = max((s for s in FORMATS if path.name.lower().endswith(s)), key=len, default="")
     return path.name[: len(path.name) - len(suffix)] or path.name
-

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lanner.errors import BatchError
 from lanner.events.io.paths import File, describe, files_of
 from lanner.monitor.batches import Batch, Origin, Reader, names_of, origin_of, stem
 from lanner.monitor.history import Entry
 from lanner.monitor.quarantine import Refusal
-from lanner.monitor.rates import Rates
+from lanner.monitor.rates import Rates, stamp_of
 from lanner.monitor.store import BatchStore
 from lanner.monitor.watching import Watch, looks
+from lanner.typing import Array
 
 _FLUSH = 0.2  # seconds after which batches have to be on disk
 
@@ -46,24 +45,29 @@ def feed_files(store: BatchStore, reader: Reader, sources: tuple[str, ...]) -> I
     yield from _fed(store, made())
 
 
-def follow(
-    store: BatchStore, reader: Reader, source: str, *, poll: float, idle: float | None
-) -> Iterator[Fed | None]:
+def follow(store: BatchStore, reader: Reader, source: str, *, poll: float, idle: float | None) -> Iterator[Fed | None]:
     """Files of a folder as they come; None after each look, when there is time for other things."""
-    seen: dict[str, Origin] = {}  # of this run, so that a file of several batches is read once
+    seen: dict[str, Origin] = {}  # in this run
+    splits = bool(reader.by) or reader.size is not None
+
+    def marked(origin: Origin) -> Origin:
+        """With what else decides whether a file can be used."""
+        return origin if reader.rates is None else origin | {"rates": list(reader.rates.stamp or ())}
 
     def is_done(origin: Origin) -> bool:
-        return seen.get(str(origin["path"])) == origin or bool(store.of_file(origin)) or store.has_refused(origin)
+        if splits:  # some batches of a file say nothing of the others: it is read once in each run
+            return seen.get(str(origin["path"])) == marked(origin)
+        return bool(store.of_file(origin)) or store.has_refused(marked(origin))
 
     watch = Watch(source, is_done)
     for found in looks(watch, poll=poll, idle=idle):
-        if reader.rates is not None and _stamp(reader.rates.path) != reader.rates.stamp:
+        if reader.rates is not None and stamp_of(reader.rates.path) != reader.rates.stamp:
             reader = replace(reader, rates=Rates.read(reader.rates.path, reader.rate))
         for file, origin in found:
-            batches = list(_of_file(reader, file, origin))
+            batches = list(_of_file(reader, file, marked(origin)))
             if _now(file) != origin:
                 continue  # it was written to while it was read
-            seen[str(origin["path"])] = origin
+            seen[str(origin["path"])] = marked(origin)
             yield from _fed(store, iter(batches))
         yield None
 
@@ -106,7 +110,7 @@ def _fed(store: BatchStore, batches: Iterator[Batch | list[Entry]] | Iterator[Ba
             store.flush()
 
 
-def _features(batch: Batch) -> object:
+def _features(batch: Batch) -> Array:
     if batch.features is None:
         raise BatchError(batch.reason)
     return batch.features
@@ -117,13 +121,3 @@ def _now(file: File) -> Origin | None:
         return origin_of(file)
     except OSError:
         return None
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
-
-

@@ -23,7 +23,7 @@ from lanner.monitor.good_runs import good_runs
 from lanner.monitor.judge import BatchVerdict
 from lanner.monitor.opening import Asked, calibrated
 from lanner.monitor.quarantine import Refusal
-from lanner.monitor.store import BatchStore
+from lanner.monitor.store import CALIBRATION, BatchStore
 from lanner.monitor.words import summary_rows
 from lanner.settings import checked
 from lanner.typing import Array, PathLike
@@ -129,6 +129,9 @@ class Monitor:
             fit={"missing": missing, "periodic": periodic} | ({} if scaling == "" else {"scaling": scaling or "none"}),
         )
         self._folder = Path(str(checked("output", os.fspath(folder))))
+        self._read_only = read_only
+        if reference is None and not (self._folder / CALIBRATION).is_dir():
+            raise InputError(f"{self._folder} holds no calibration: give a reference, and batch=..., to make one")
         with shown(progress) as told:
             self._store = BatchStore(
                 self._folder,
@@ -229,6 +232,17 @@ class Monitor:
             The folder that was given.
         """
         return self._folder
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this only looks.
+
+        Returns
+        -------
+        bool
+            As it was asked for.
+        """
+        return self._read_only
 
     @property
     def store(self) -> BatchStore:

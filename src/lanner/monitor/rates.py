@@ -21,26 +21,36 @@ class Rates:
 
     path: Path
     numbers: dict[str, float]
-    stamp: tuple[int, int]  # size and time of the file
+    stamp: tuple[int, int] | None  # size and time of the file
 
     @classmethod
     def read(cls, path: Path, rate: float = 1.0) -> Rates:
         """Of a CSV file with two columns, name and number, or of a JSON file, {name: number}; times a rate."""
         try:
-            text, status = text_of_settings(path, "file of rates"), path.stat()
+            stamp = stamp_of(path)
+            text = text_of_settings(path, "file of rates")
         except FileNotFoundError:
             raise InputError(
                 f"rates={str(path)!r}: there is no such file; give a CSV or JSON file of batches and their expected "
                 "numbers of events, or the name of a column"
             ) from None
         found = _from_json(path, text) if path.suffix.lower() == ".json" else _from_csv(path, text)
-        return cls(path, {name: rate * number for name, number in found.items()}, (status.st_size, status.st_mtime_ns))
+        return cls(path, {name: rate * number for name, number in found.items()}, stamp)
 
     def of(self, name: str) -> float:
         """The number of a batch."""
         if name not in self.numbers:
             raise BatchError(f"{self.path} does not say how many events are expected in batch {name!r}: add it there")
         return self.numbers[name]
+
+
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """Size and time of a file, if it is there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def names_file(rates: str) -> bool:
@@ -83,5 +93,3 @@ def _number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
         raise InputError(f"{where}: {shown(value)} is not a number of events above 0")
     return float(value)
-
-

@@ -39,7 +39,9 @@ class Watch:
     def _there(self) -> Iterator[tuple[File, Origin]]:
         folder = os.path.isdir(self.source)
         if not folder and not glob.has_magic(self.source):
-            raise InputError(f"follow={self.source!r}: there is no such folder; give one, or a pattern such as 'runs/*.csv'")
+            raise InputError(
+                f"follow={self.source!r}: there is no such folder; give one, or a pattern such as 'runs/*.csv'"
+            )
         if folder:
             names = sorted(str(path) for path in Path(self.source).iterdir() if _is_readable(path))
         else:
@@ -50,7 +52,7 @@ class Watch:
             return
         for name in names:
             try:
-                (file,) = files_of(glob.escape(name) if glob.has_magic(name) and not os.path.exists(name) else name, "batch")
+                (file,) = files_of(name, "batch")
                 yield file, origin_of(file)
             except (InputError, OSError):  # it has just gone
                 continue

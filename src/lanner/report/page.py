@@ -90,19 +90,11 @@ def render(
     title: str | None = None,
 ) -> str:
     """The report as text."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
-    )
-    environment.filters |= {
-        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
-    }
-    template = environment.from_string(_resource("report.html.j2"))
-    return template.render(
+    return page_template(resource("report.html.j2")).render(
         title=title or TITLE,
-        styles=Markup(_resource("report.css")),
+        styles=Markup(resource("report.css")),
         result=result,
         verdict=result.verdict(),
         uncertainties=uncertainties,
@@ -126,6 +118,19 @@ def render(
     )
 
 
+def page_template(text: str) -> Any:
+    """A template of a page, which escapes every value on its way into it."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalised
+    )
+    environment.filters |= {
+        f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
+    }
+    return environment.from_string(text)
+
+
 def _versions() -> dict[str, str]:
     import lanner
 
@@ -137,5 +142,6 @@ def _finalised(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def _resource(name: str) -> str:
-    return resources.files("lanner.report").joinpath("templates", name).read_text(encoding="utf-8")
+def resource(name: str, package: str = "lanner.report") -> str:
+    """A file of a package's templates."""
+    return resources.files(package).joinpath("templates", name).read_text(encoding="utf-8")

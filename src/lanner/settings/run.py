@@ -99,7 +99,10 @@ class RunSettings(FitSettings):
         None, Number(above=0, most=1e9), "Monitor: end when nothing new has come for so many seconds.", "never"
     )
     batch: float | None = setting(
-        None, Number(least=8, most=1e9, such_as="500"), "Monitor: events of a typical batch.", "--size, where it is given"
+        None,
+        Number(least=8, most=1e9, such_as="500"),
+        "Monitor: events of a typical batch.",
+        "--size, where it is given",
     )
     run_length: float = setting(
         1000.0, Number(least=10, most=1e6), "Monitor: batches between two false alarms of each kind.", "1000"
