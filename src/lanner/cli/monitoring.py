@@ -1,4 +1,4 @@
-"""`lanner monitor`: batches of events against one reference, from files, from columns, or from a folder that is watched."""
+"""`lanner monitor`: batches of events against one reference, from files or from a folder that is watched."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lanner._util.files import write_atomically
 from lanner._util.progress import begin, shown
 from lanner.cli.groups import Grouped
 from lanner.cli.options import common_flags, configured, flag_of, flags
 from lanner.cli.terminal import plain_errors
 from lanner.errors import InputError, StoreError
-from lanner.settings import RunSettings
+from lanner.settings import DECLARED, RunSettings
 
 if TYPE_CHECKING:
     from lanner.monitor.batches import Reader
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from lanner.monitor.monitor import Monitor
 
 ALARMS = 3  # the exit code
-_CONFIG = "config.yaml"  # how the batches of a folder are read
+_GOOD_RUNS, _CONFIG = "good_runs.json", "config.yaml"  # which says how batches are read
 _READING = ("features", "weight", "where", "drop_nan")
 _RULES = ("batch", "run_length", "windows", "false_discoveries", "tolerance", "seed")
 _FIT = ("scaling", "missing", "periodic")
@@ -36,12 +37,15 @@ _PLACES = {
     "Decisions": "batch run_length windows false_discoveries tolerance",
     "Units": "scaling missing periodic seed memory",
 }
+_OWN = ("batches", "follow", "by", "size", "sort", "rates", "rate", "poll", "idle", *_RULES[:4])
+_WORDS = {name: DECLARED[name].words().removeprefix("Monitor: ") for name in _OWN}
 
 
 @click.command(cls=Grouped, needed=("output",), places=_PLACES)
 @flags(
     "reference", "features", "weight", "where", "drop_nan", "batches", "follow", "by", "size", "sort", "expected",
     "rates", "rate", "poll", "idle", *_RULES[:-1], *_FIT, "seed", "memory", "output",
+    **{name: words[0].upper() + words[1:] for name, words in _WORDS.items()},
     reference="Events that are known to be good; needed the first time.",
     expected="Events expected in every batch (default: observed, their number is not tested).",
     tolerance="The size of a departure that does no harm, such as 0.02: only a larger one is an alarm (default: 0).",
@@ -121,7 +125,7 @@ def _fed(config: RunSettings, as_json: bool, quiet: bool) -> bool:
         if not quiet:
             for words in made.calibration.refused:
                 click.echo(f"not promised: {words}", err=True)
-        page = _Page(made, follows=config.follow is not None)
+        page = _Page(made)
         try:
             if config.follow is not None:
                 found: Iterator[Fed | None] = follow(
@@ -165,12 +169,11 @@ def _told(config: RunSettings, as_json: bool) -> bool:
 
     folder = str(config.output)
     try:
-        opened = lanner.Monitor(folder)
+        with lanner.Monitor(folder) as made:
+            _Page(made).write(only_if_due=False)
     except StoreError:  # somebody is at work in it, and writes the page
-        opened = lanner.Monitor(folder, read_only=True)
-    with opened as made:
-        if not made.read_only:
-            made.write_page()
+        made = lanner.Monitor(folder, read_only=True)
+    with made:
         if as_json:
             for entry in made.store.entries:
                 click.echo(json.dumps(entry.verdict.to_dict() | {"flagged": entry.is_flagged}))
@@ -232,9 +235,8 @@ def _keep(config: RunSettings, features: tuple[str, ...], folder: Path) -> None:
 class _Page:
     """The page, written again now and then while batches come, and at the end."""
 
-    def __init__(self, made: Monitor, *, follows: bool) -> None:
-        self._made, self._follows = made, follows
-        self.path = made.folder
+    def __init__(self, made: Monitor) -> None:
+        self._made, self.path = made, made.folder
         self._due, self._written = 0.0, -1
 
     def write(self, *, only_if_due: bool) -> None:
@@ -242,7 +244,7 @@ class _Page:
             return
         start = time.monotonic()
         self.path = self._made.write_page(refresh=_REFRESH if only_if_due else None)
-        self._made.write_good_runs()
+        write_atomically(self._made.folder / _GOOD_RUNS, json.dumps(self._made.good_runs(), indent=1))
         self._written = len(self._made.store)
         end = time.monotonic()
         self._due = end + max(2.0, (end - start) / _SHARE)

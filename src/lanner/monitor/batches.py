@@ -1,4 +1,4 @@
-"""Batches from files: a file is a batch, or its events are split by the values of columns, or into batches of a size."""
+"""Batches from files: a file is a batch, or its events are split by the values of columns or by their number."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ class Reader:
             raise BatchError(f"batch {name!r} has no events, so that column {self.column!r} says nothing of it")
         if not len(numbers) or not (numbers == numbers[0]).all() or not 0 < numbers[0] < 1e15:
             raise BatchError(
-                f"column {self.column!r} must have one number above 0 within batch {name!r}, but it has {numbers.min():g} "
-                f"to {numbers.max():g}"
+                f"column {self.column!r} must have one number above 0 within batch {name!r}, but it has "
+                f"{numbers.min():g} to {numbers.max():g}"
             )
         return float(self.rate * numbers[0])
 

@@ -132,6 +132,22 @@ class Chart:
         title = f"<title>{_words(hint)}</title>" if hint else ""
         self.parts.append(f'<rect {size} fill="{color}">{title}</rect>')
 
+    def bars(self, bars: Iterable[tuple[float, float, float, float]], color: str) -> None:
+        """Filled rectangles of one colour, from left to right and between two heights."""
+        path = "".join(
+            f"M{self.px(a):.1f} {self.py(low):.1f}V{self.py(high):.1f}H{self.px(b):.1f}V{self.py(low):.1f}z"
+            for a, b, low, high in bars
+        )
+        self.parts.append(f'<path d="{path}" fill="{color}"/>')
+
+    def errors(self, points: Iterable[tuple[float, float, float]], color: str) -> None:
+        """Points of one colour with their errors."""
+        placed = [(self.px(x), self.py(y), self.py(y - e), self.py(y + e)) for x, y, e in points]
+        path = "".join(f"M{x:.1f} {low:.1f}V{high:.1f}" for x, _, low, high in placed)
+        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y, _, _ in placed)
+        self.parts.append(f'<path d="{path}" stroke="{color}" stroke-width="1.3"/>')
+        self.parts.append(f'<path d="{dots}" stroke="{color}" stroke-width="5" stroke-linecap="round"/>')
+
     def svg(self, title: str, kind: str = "") -> str:
         """The whole, to stand inside a page."""
         head = f'<svg viewBox="0 0 {self.width:g} {self.height:g}" role="img" aria-label="{_words(title)}"'

@@ -17,7 +17,6 @@ from lanner.report.text.words import number, p_value
 from lanner.typing import Array
 
 _WIDTH = 1120.0
-_LABELLED = 14  # alarms whose names are written beside them
 _COLORS = (BLUE, GREEN, PURPLE, SKY, ORANGE, BLACK)
 _DECADES = 3.0  # beyond the threshold, after which points are at the edge
 _TEN = math.log(10)
@@ -38,7 +37,7 @@ def figure_of_p(entries: Sequence[Entry], threshold: float) -> str:
     chart.level(at, VERMILION, f"alarm below p = {number(10**-at, 2)}")
     chart.frame()
     radius = 4.0 if len(entries) <= 150 else 2.5 if len(entries) <= 500 else 1.6
-    labelled = 0
+    labels: list[tuple[float, float]] = []
     for x, (entry, y) in enumerate(zip(entries, heights, strict=True)):
         verdict = entry.decided
         if not math.isfinite(y):
@@ -57,13 +56,12 @@ def figure_of_p(entries: Sequence[Entry], threshold: float) -> str:
         chart.mark(x, y, color=color, radius=radius + (1.5 if alarm else 0), hint=hint, link=link_of(entry))
         if entry.is_flagged:
             chart.mark(x, y, color=VERMILION, radius=radius + 4.5, ring=True)
-        if alarm and labelled < _LABELLED:
-            right = x > 0.85 * len(entries)
-            labelled += 1
-            chart.text(
-                chart.px(x) + (-9 if right else 9), chart.py(y) + (16 if y >= top else 4), fitted(verdict.name, 110),
-                anchor="end" if right else "start", color=VERMILION, bold=True,
-            )  # fmt: skip
+        right = x > 0.85 * len(entries)
+        place = chart.px(x) + (-9 if right else 9), chart.py(y) + (16 if y >= top else 4)
+        if alarm and all(abs(place[0] - u) > 95 or abs(place[1] - v) > 13 for u, v in labels):
+            labels.append(place)
+            words, anchor = fitted(verdict.name, 85), "end" if right else "start"
+            chart.text(*place, words, anchor=anchor, color=VERMILION, bold=True)
     return chart.svg("The p-value of each batch, in the order of arrival", "line")
 
 
@@ -114,7 +112,7 @@ def figure_of_drift(shifts: Shifts, names: Sequence[str]) -> str:
         chart.text(chart.left - 7, (chart.py(y) + chart.py(y - 1)) / 2 + 4, fitted(feature, 120), anchor="end")
         for x in np.flatnonzero(np.abs(sure[row]) > 0.03 * most):
             moved, error = shifts.shift[row, x], shifts.error[x]
-            hint = f"{names[x]}, {feature}: {moved:+.3f} ± {error:.3f}"
+            hint = f"{names[int(x)]}, {feature}: {moved:+.3f} ± {error:.3f}"
             chart.cell((x - 0.5, x + 0.5), (y - 1, y), diverging(sure[row, x], most), hint)
         if row:
             chart.line([(chart.left, chart.py(y)), (chart.width - chart.right, chart.py(y))], GRID)
@@ -134,15 +132,13 @@ def figure_of_bins(feature: FeatureDeparture, edges: Array, share: Array, counts
     chart.text(chart.left, 15, fitted(feature.name, 270), color=BLACK, bold=True)
     step = 1 if top <= 4 else 2
     chart.y_ticks([(y, str(y)) for y in range(0, int(top) + 1, step)])
-    for k, (r, e) in enumerate(zip(ratio, error, strict=True)):
-        color = VERMILION if edges[k] == feature.low else BLUE
-        chart.cell((k + 0.12, k + 0.88), (min(1.0, r), max(1.0, min(r, top))), color + "40")
-        x = chart.px(k + 0.5)
-        chart.line([(x, chart.py(max(0.0, r - e))), (x, chart.py(r + e))], color, width=1.3)
-        chart.mark(k + 0.5, r, color=color, radius=2.6, hint=f"{counts[k]:g} events, {expected[k]:.3g} expected")
+    worst = edges == feature.low
+    for color, some in ((BLUE, np.flatnonzero(~worst)), (VERMILION, np.flatnonzero(worst))):
+        chart.bars([(int(k) + 0.12, int(k) + 0.88, 1.0, float(ratio[k])) for k in some], color + "40")
+        chart.errors([(int(k) + 0.5, float(ratio[k]), float(error[k])) for k in some], color)
     chart.line([(chart.left, chart.py(1)), (chart.width - chart.right, chart.py(1))], SOFT)
     chart.frame()
-    inner = [k for k in range(1, len(edges))]
+    inner = list(range(1, len(edges)))
     shown = sorted({inner[0], inner[len(inner) // 2], inner[-1]}) if inner else []
     chart.x_ticks([(k, f"{edges[k]:.3g}") for k in shown])
     return chart.svg(f"Events over the reference in bins of {feature.name}")

@@ -108,8 +108,8 @@ class Journal:
                     os.fsync(file.fileno())
         except OSError as error:
             raise FileError(
-                f"{self._path} cannot be written: {error.strerror or error}. The batch {record.name!r} was not counted, "
-                "and those before are safe"
+                f"{self._path} cannot be written: {error.strerror or error}. The batch {record.name!r} was not "
+                "counted, and those before are safe"
             ) from error
         self._size, self._check = self._size + len(line), check
 
@@ -142,6 +142,6 @@ class Journal:
 
     def _damaged(self, number: int) -> FolderError:
         return FolderError(
-            f"{self._path}:{number}: this line is damaged or was changed, so that what follows cannot be trusted: put a "
-            "copy of the file back, or begin a new folder and give all batches again"
+            f"{self._path}:{number}: this line is damaged or was changed, and what follows depends on it: put a copy "
+            "of the file back, or begin a new folder and give all batches again"
         )

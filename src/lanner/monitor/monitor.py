@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,7 +27,7 @@ from lanner.monitor.words import summary_rows
 from lanner.settings import checked
 from lanner.typing import Array, PathLike
 
-PAGE, GOOD_RUNS = "timeline.html", "good_runs.json"
+PAGE = "timeline.html"
 
 
 class Monitor:
@@ -129,7 +128,6 @@ class Monitor:
             fit={"missing": missing, "periodic": periodic} | ({} if scaling == "" else {"scaling": scaling or "none"}),
         )
         self._folder = Path(str(checked("output", os.fspath(folder))))
-        self._read_only = read_only
         if reference is None and not (self._folder / CALIBRATION).is_dir():
             raise InputError(f"{self._folder} holds no calibration: give a reference, and batch=..., to make one")
         with shown(progress) as told:
@@ -234,17 +232,6 @@ class Monitor:
         return self._folder
 
     @property
-    def read_only(self) -> bool:
-        """Whether this only looks.
-
-        Returns
-        -------
-        bool
-            As it was asked for.
-        """
-        return self._read_only
-
-    @property
     def store(self) -> BatchStore:
         """What is kept of the batches.
 
@@ -316,24 +303,6 @@ class Monitor:
             Of each run the ranges of its luminosity sections.
         """
         return good_runs(self._store.entries, untested=untested)
-
-    def write_good_runs(self, path: PathLike | None = None, *, untested: bool = False) -> Path:
-        """Write the list of good runs as JSON.
-
-        Parameters
-        ----------
-        path : path_like, optional
-            The file. Default: `good_runs.json` in the folder.
-        untested : bool, default False
-            Whether batches of fewer than 8 events are good.
-
-        Returns
-        -------
-        Path
-            Of the file.
-        """
-        text = json.dumps(self.good_runs(untested=untested), indent=1)
-        return write_atomically(self._folder / GOOD_RUNS if path is None else path, text)
 
     def write_page(self, path: PathLike | None = None, *, refresh: float | None = None) -> Path:
         """Write the time line as one HTML file, whole or not at all.

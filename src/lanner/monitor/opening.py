@@ -109,8 +109,9 @@ def _settings(folder: Path) -> FitSettings:
 
 
 def _checked_rule(name: str, value: Any) -> Any:
-    found = checked(name, value) if name != "tolerance" else _tolerance(value)
-    return tuple(sorted({int(k) for k in found})) if name == "windows" else found
+    if name == "windows":
+        return tuple(sorted({int(k) for k in checked(name, value)}))
+    return _tolerance(value) if name == "tolerance" else checked(name, value)
 
 
 def _tolerance(value: Any) -> float:

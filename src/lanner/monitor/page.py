@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lanner._util.text import count, joined
+from lanner._util.text import joined
 from lanner.monitor import figures
 from lanner.monitor.drift import Shifts, shifts
 from lanner.monitor.history import Entry
-from lanner.monitor.words import KINDS, bound, effect, outcome, promises
+from lanner.monitor.words import KINDS, batches, bound, effect, outcome, promises
 from lanner.report.page import page_template, resource
 from lanner.report.text.words import number, p_value, z_score
 from lanner.typing import Array
@@ -54,7 +54,7 @@ def render(store: BatchStore, *, refresh: float | None = None) -> str:
             calibration=store.calibration,
             promises=promises(store),
             kinds=KINDS,
-            number_of=count(len(entries), "batch").replace("batchs", "batches"),
+            number_of=batches(len(entries)),
             events=sum(entry.record.events for entry in entries),
             figures={name: Markup(svg) for name, svg in _figures(store, shown).items()},
             alarmed=list(reversed(alarmed[-_MOST:])),
@@ -77,12 +77,11 @@ def figure_of_p(store: BatchStore) -> str:
 def _verdict(store: BatchStore) -> str:
     entries = store.entries
     alarmed = [entry.record.name for entry in entries if entry.decided.is_alarm]
-    number_of = "1 batch" if len(entries) == 1 else f"{len(entries)} batches"
     if not entries:
         return "No batch has come yet."
     if not alarmed:
-        return f"No alarm in {number_of}."
-    return f"{count(len(alarmed), 'batch').replace('batchs', 'batches')} of {len(entries)} with an alarm: {joined(alarmed)}."
+        return f"No alarm in {batches(len(entries))}."
+    return f"Alarms with {len(alarmed)} of {batches(len(entries))}: {joined(alarmed)}."
 
 
 def _figures(store: BatchStore, entries: Sequence[Entry]) -> dict[str, str]:
@@ -134,9 +133,8 @@ def _described(store: BatchStore, entry: Entry) -> dict[str, Any]:
         z = "" if verdict.z_score is None else f"Z {'≥' if verdict.is_limit else '='} {z_score(verdict.z_score)}"
         numbers.append(f"p {bound(verdict)}{p_value(verdict.p_value)}, {z}")
     if verdict.p_shape is not None and verdict.p_count is not None:
-        numbers.append(
-            f"by its shape p = {p_value(verdict.p_shape)}, by its number of events p = {p_value(verdict.p_count)}"
-        )
+        shape, number_of = p_value(verdict.p_shape), p_value(verdict.p_count)
+        numbers.append(f"by its shape p = {shape}, by its number of events p = {number_of}")
     if verdict.expected is not None:
         numbers.append(f"{verdict.events} events where {number(verdict.expected, 5)} are expected")
     return {

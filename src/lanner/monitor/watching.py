@@ -10,6 +10,7 @@ import glob
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,20 +43,13 @@ class Watch:
             raise InputError(
                 f"follow={self.source!r}: there is no such folder; give one, or a pattern such as 'runs/*.csv'"
             )
-        if folder:
-            names = sorted(str(path) for path in Path(self.source).iterdir() if _is_readable(path))
-        else:
-            try:
-                yield from ((file, origin_of(file)) for file in files_of(self.source, "batches"))
-            except (InputError, OSError):  # none yet, or one that has just gone
-                pass
-            return
-        for name in names:
-            try:
-                (file,) = files_of(name, "batch")
-                yield file, origin_of(file)
-            except (InputError, OSError):  # it has just gone
-                continue
+        inside = Path(self.source).iterdir() if folder else ()
+        patterns = sorted(str(path) for path in inside if _is_readable(path)) if folder else [self.source]
+        for pattern in patterns:
+            with suppress(InputError):  # there are none yet, or it has just gone
+                for file in files_of(pattern, "batches"):
+                    with suppress(OSError):
+                        yield file, origin_of(file)
 
 
 def _is_readable(path: Path) -> bool:

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 KINDS = {"batch": "a single batch", "windows": "a window of batches", "drift": "a slow drift"}
 
 
+def batches(number_of: int) -> str:
+    """So many of them.
+
+    >>> batches(1), batches(2)
+    ('1 batch', '2 batches')
+    """
+    return "1 batch" if number_of == 1 else f"{number_of} batches"
+
+
 def line(verdict: BatchVerdict) -> str:
     """A batch in one line of a terminal."""
     return f"{visible(verdict.name)}  {count(verdict.events, 'event')}  {outcome(verdict)}"
@@ -87,12 +96,8 @@ def summary_rows(store: BatchStore) -> Rows:
         names = [visible(refusal.name) for refusal in quarantined]
         rows.append(("not counted", f"{len(names)}: {joined(names)} (reasons in quarantine.jsonl)"))
     rows += promises(store)
-    rows.append(
-        (
-            "reference",
-            f"worth {store.calibration.yardstick.worth:.0f} events, in {count(len(store.calibration.yardstick.names), 'feature')}",
-        )
-    )
+    yardstick = store.calibration.yardstick
+    rows.append(("reference", f"worth {yardstick.worth:.0f} events, in {count(len(yardstick.names), 'feature')}"))
     return [*rows, ("typical batch", f"{rules.batch:g} events")]
 
 

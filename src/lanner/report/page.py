@@ -92,7 +92,7 @@ def render(
     """The report as text."""
     from markupsafe import Markup
 
-    return page_template(resource("report.html.j2")).render(
+    text: str = page_template(resource("report.html.j2")).render(
         title=title or TITLE,
         styles=Markup(resource("report.css")),
         result=result,
@@ -116,6 +116,7 @@ def render(
         versions=_versions(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+    return text
 
 
 def page_template(text: str) -> Any:
