@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc
 from scipy.stats import norm
 
@@ -103,8 +104,8 @@ class Bins:
         return cls(tuple(names), *(tuple(np.split(arrays[what], ends)) for what in ("edges", "shares")))
 
 
-def _places(edges: Array, column: Array) -> Array:
-    return np.searchsorted(edges, column, side="right") - 1
+def _places(edges: Array, column: Array) -> NDArray[np.intp]:
+    return np.asarray(np.searchsorted(edges, column, side="right") - 1)
 
 
 def _departure(name: str, edges: Array, share: Array, counts: Array, worth: float) -> FeatureDeparture:
