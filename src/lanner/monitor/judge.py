@@ -137,7 +137,7 @@ class Judge:
             expected=expected,
             p_value=None if log_own is None else float(np.exp(log_own)),
             z_score=None if log_own is None else z_of_log_p(min(log_own, -1e-12)),
-            is_limit=bool(log_shape is not None and log_shape <= np.log(of.null.smallest_p) + 1e-9),
+            is_limit=log_shape is not None and bool(log_shape <= np.log(of.null.smallest_p) + 1e-9),
             p_shape=None if log_shape is None else float(np.exp(log_shape)),
             p_count=None if log_count is None else float(np.exp(log_count)),
             scale=None if of_scales is None or not tested[0] else of.yardstick.labels[int(np.argmin(of_scales[:, 0]))],
