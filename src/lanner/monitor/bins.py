@@ -66,7 +66,8 @@ class Bins:
         """From a reference; weights may be None."""
         edges, shares = [], []
         for column in features.T:
-            inner = np.unique(np.quantile(column, np.linspace(0, 1, BINS + 1)[1:-1]))
+            # Edges are values of events: between two values that many share there is no bin without any.
+            inner = np.unique(np.quantile(column, np.linspace(0, 1, BINS + 1)[1:-1], method="inverted_cdf"))
             own = np.append(-np.inf, inner[inner > column.min()])
             counts = np.bincount(_places(own, column), weights, len(own))
             edges.append(own)
