@@ -103,7 +103,7 @@ def test_one_of_another_version_is_refused(calibration: MonitorCalibration, tmp_
 
 def test_progress_is_told_in_parts() -> None:
     seen: list[tuple[str, int, int]] = []
-    rules = Rules(batch=BATCH, **QUICK)
+    rules = Rules(batch=BATCH, toys=200, streams=4, length=10)
     reference = lanner.Sample.of(events(3000, 1))
     MonitorCalibration.make(reference, rules, FitSettings(), progress=lambda *told: seen.append(told))
     assert list(dict.fromkeys(what for what, _, _ in seen)) == ["preparing", "toy batches", "toy streams"]

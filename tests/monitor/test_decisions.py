@@ -90,12 +90,12 @@ def p_with_departures() -> np.ndarray:
 
 
 def test_lord_plus_plus_is_its_textbook_loop(p_with_departures: np.ndarray) -> None:
-    alpha, wealth, times = 0.05, 0.025, []
+    alpha, wealth, times = 0.05, 0.025, list[int]()
     for t, p in enumerate(p_with_departures, start=1):
         level = share(t) * wealth
         if times:
             level += (alpha - wealth) * share(t - times[0])
-        level += sum(alpha * share(t - tau) for tau in times[1:])
+        level += alpha * sum(share(t - tau) for tau in times[1:])
         if p <= level:
             times.append(t)
     flagged = FlaggedList(alpha)
@@ -106,7 +106,7 @@ def test_lord_plus_plus_is_its_textbook_loop(p_with_departures: np.ndarray) -> N
 
 
 def test_e_lond_is_its_textbook_loop(p_with_departures: np.ndarray) -> None:
-    alpha, times = 0.05, []
+    alpha, times = 0.05, list[int]()
     for t, p in enumerate(p_with_departures, start=1):
         e = (1 - p + p * np.log(p)) / (p * np.log(p) ** 2)
         if e >= 1 / (alpha * share(t) * (len(times) + 1)):

@@ -22,7 +22,7 @@ def run(judge: Judge, batches: list[Array], **options) -> tuple[StreamState, lis
 
 
 def shifted(n: int, seed: int, by: float) -> Array:
-    return events(n, seed) + [0.0, by]
+    return events(n, seed) + np.array([0.0, by])
 
 
 def test_p_values_of_new_batches_are_uniform(judge: Judge) -> None:

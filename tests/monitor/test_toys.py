@@ -62,7 +62,7 @@ def test_toys_of_all_widths_are_made_of_the_same_events(measured: tuple[Yardstic
 def test_weights_draw_as_repeated_rows_do(maker: ToyMaker) -> None:
     x = events(800, 8)
     weights = np.random.default_rng(2).integers(1, 4, 800)
-    units, none = Scaling([0.0, 0.0], [1.0, 1.0], None, ("energy", "angle")), np.empty(0, dtype=np.intp)
+    units, none = Scaling(np.zeros(2), np.ones(2), None, ("energy", "angle")), np.empty(0, dtype=np.intp)
     repeated = np.repeat(x, weights, axis=0)
     made = []
     for rows, w in ((x, weights.astype(float)), (repeated, np.ones(len(repeated)))):

@@ -86,7 +86,7 @@ def test_weights_of_one_change_nothing() -> None:
     ]
     batch = events(BATCH, 9)
     found = [y.statistics(y.read(y.sums(batch)[None])) for y in made]
-    np.testing.assert_allclose(*found, rtol=1e-9)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
 def test_negative_weights_are_refused() -> None:
