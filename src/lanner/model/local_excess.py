@@ -84,7 +84,7 @@ class LocalExcess:
         return found
 
 
-def event_size(k: Array, k2: Array, expected: float) -> Array:
+def event_size(k: Array, k2: Array, expected: float | Array) -> Array:
     """What an event in a window counts, from E[k] and E[k^2]: E[k^2] / E[k], or 1 where few are expected."""
     size = np.minimum(k2 / k, 1.0)
     many = expected * k / size

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc
 from scipy.stats import norm
 
@@ -65,7 +66,8 @@ class Bins:
         """From a reference; weights may be None."""
         edges, shares = [], []
         for column in features.T:
-            inner = np.unique(np.quantile(column, np.linspace(0, 1, BINS + 1)[1:-1]))
+            # Edges are values of events: between two values that many share there is no bin without any.
+            inner = np.unique(np.quantile(column, np.linspace(0, 1, BINS + 1)[1:-1], method="inverted_cdf"))
             own = np.append(-np.inf, inner[inner > column.min()])
             counts = np.bincount(_places(own, column), weights, len(own))
             edges.append(own)
@@ -103,8 +105,8 @@ class Bins:
         return cls(tuple(names), *(tuple(np.split(arrays[what], ends)) for what in ("edges", "shares")))
 
 
-def _places(edges: Array, column: Array) -> Array:
-    return np.searchsorted(edges, column, side="right") - 1
+def _places(edges: Array, column: Array) -> NDArray[np.intp]:
+    return np.asarray(np.searchsorted(edges, column, side="right") - 1)
 
 
 def _departure(name: str, edges: Array, share: Array, counts: Array, worth: float) -> FeatureDeparture:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lanner._util.files import arrays_as_bytes, arrays_from_bytes
 from lanner._util.machine import memory_budget
 from lanner.errors import FolderError, InputError
@@ -20,7 +22,7 @@ from lanner.monitor.yardstick import Yardstick
 from lanner.run.fingerprint import numbers_version, sample_digest
 from lanner.run.manifest import FolderWriter, Manifest
 from lanner.settings import FitSettings
-from lanner.typing import PathLike, Progress
+from lanner.typing import Array, PathLike, Progress
 
 FORMAT = "lanner.monitor/1"
 KIND = "monitor"
@@ -132,6 +134,16 @@ class MonitorCalibration:
     def windows(self) -> tuple[int, ...]:
         """The windows for which the reference is large enough."""
         return tuple(k for k in self.rules.windows if k * self.rules.batch <= MOST_SHARE * self.yardstick.worth)
+
+    def log_p(self, readings: Array) -> tuple[Array, Array, Array]:
+        """What `BatchNull.log_p` says of batches or windows, from their readings (B, 1 + readings).
+
+        Those of more events than the largest toys are judged as if they had as many as these. Their means are those of
+        more events and fluctuate less, so that their p-values are too large rather than too small.
+        """
+        most = self.null.sizes[-1] / readings[:, :1]
+        readings = readings * np.minimum(most, 1.0)
+        return self.null.log_p(self.yardstick.statistics(readings), readings[:, 0])
 
     def write(self, files: FolderWriter) -> None:
         """Into a folder whose files are bound together."""

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import zeta
 
 from lanner.typing import Array
 
@@ -31,10 +32,10 @@ def log_e_value(log_p: Array) -> Array:
     [0.5, 0.639, 117.762]
     """
     x = -np.asarray(log_p, dtype=np.float64)
-    # Near p = 1 the fraction cancels: its series there is 1/2 + x / 6.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        e = np.log(np.expm1(x) - x) - 2 * np.log(x)
-    return np.where(x < 1e-3, np.log(0.5 + x / 6), e)
+    # log of (e^x - 1 - x) / x^2, which cancels near p = 1: its series there is 1/2 + x/6 + x^2/24.
+    close = x < 1e-3
+    y = np.where(close, 1.0, x)
+    return np.where(close, np.log(0.5 + x / 6 + x**2 / 24), y + np.log1p(-(1 + y) * np.exp(-y)) - 2 * np.log(y))
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class FlaggedList:
         return level
 
 
-_SERIES = 1.0 / float(np.sum(1.0 / np.arange(1, 2_000_001) ** 1.6) + 1 / (0.6 * 2_000_000**0.6))
+_SERIES = float(1 / zeta(1.6))
 
 
 def _share(t: int) -> float:

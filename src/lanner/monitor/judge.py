@@ -1,4 +1,4 @@
-"""What a monitor says of a batch: its p-value, how large the departure is, which features and where, and what it decides.
+"""What a monitor says of a batch: its p-value, the size of the departure, which features, where, and what it decides.
 
 A stream is a fold: the state after a batch follows from the state before and the sums of the batch, and so can be made
 again from what was kept of each batch.
@@ -7,7 +7,7 @@ again from what was kept of each batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,7 @@ class BatchVerdict:
     log_product: float  # of all e-values
     alarms: tuple[Alarm, ...]
     tolerated: tuple[Alarm, ...] = ()  # alarms that the tolerance leaves out
+    p_extrapolated: float | None = None  # continued beyond the toys, by which batches are flagged
 
     @property
     def is_alarm(self) -> bool:
@@ -73,7 +74,7 @@ class BatchVerdict:
         """As plain JSON; numbers that are infinite are None."""
         plain = asdict(self)
         plain["features"] = [asdict(f) | {"words": f.words} for f in self.features]
-        return _finite(plain)
+        return {key: _finite(value) for key, value in plain.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,8 @@ class StreamState:
     """What of the past decides on the next batch."""
 
     number: int = 0
-    last: tuple[Array, ...] = ()  # sums of the last batches, since the last alarm of windows
-    evidence: Evidence = Evidence()
+    last: tuple[Array, ...] = ()  # readings of the last batches, since the last alarm of windows
+    evidence: Evidence = field(default_factory=Evidence)
     flagged: FlaggedList | None = None
 
 
@@ -105,30 +106,30 @@ class Judge:
     ) -> tuple[StreamState, BatchVerdict]:
         """The state and the verdict after one more batch."""
         of, rules = self.calibration, self.calibration.rules
-        last = (*state.last, sums)[-max((1, *of.windows)) :]
-        joined = [(1, sums)] + [(k, np.sum(last[-k:], axis=0)) for k in of.windows if len(last) >= k]
-        all_sums = np.stack([s for _, s in joined])
-        tested = all_sums[:, 0] >= SMALLEST
-        log_p, of_scales = np.zeros(len(joined)), None
+        own = of.yardstick.read(sums[None])[0]
+        last = (*state.last, own)[-max((1, *of.windows)) :]
+        joined = [(1, own)] + [(k, np.sum(last[-k:], axis=0)) for k in of.windows if len(last) >= k]
+        readings = np.stack([r for _, r in joined])
+        tested = readings[:, 0] >= SMALLEST
+        log_p, log_tail, of_scales = np.zeros(len(joined)), np.zeros(len(joined)), None
         if tested.any():
-            t = of.yardstick.statistics(all_sums[tested])
-            log_p[tested], of_scales = of.null.log_p(t, all_sums[tested, 0])
+            log_p[tested], log_tail[tested], of_scales = of.log_p(readings[tested])
         events = int(sums[0])
         log_shape = float(log_p[0]) if tested[0] else None
         log_count = None if expected is None else _log_p_of_count(events, expected)
         log_own = _combined(log_shape, log_count)
-        windows = tuple(
-            Window(k, int(s[0]), float(np.exp(p))) for (k, s), p, ok in zip(joined[1:], log_p[1:], tested[1:], strict=True) if ok
-        )  # fmt: skip
+        log_beyond = _combined(float(log_tail[0]) if tested[0] else None, log_count)
+        judged = zip(joined[1:], log_p[1:], tested[1:], strict=True)
+        windows = tuple(Window(k, int(r[0]), float(np.exp(p))) for (k, r), p, ok in judged if ok)
         evidence, flagged = state.evidence, state.flagged
         assert flagged is not None
-        if log_own is not None:
-            evidence, flagged = evidence.after(log_own), flagged.after(log_own)
+        if log_own is not None and log_beyond is not None:
+            evidence, flagged = evidence.after(log_own), flagged.after(log_beyond)
         alarms = self._alarms(log_own, windows, evidence, events)
-        effect = effect_of(self._middle, self._of_middle(sums), rules.batch) if tested[0] and details else None
+        effect = effect_of(of.yardstick, own, rules.batch) if tested[0] and details else None
         tolerated: tuple[Alarm, ...] = ()
         if rules.tolerance > 0 and alarms:
-            alarms, tolerated = self._tolerated(alarms, sums, joined)
+            alarms, tolerated = self._tolerated(alarms, joined)
         verdict = BatchVerdict(
             name=name,
             number=state.number,
@@ -142,12 +143,13 @@ class Judge:
             scale=None if of_scales is None or not tested[0] else of.yardstick.labels[int(np.argmin(of_scales[:, 0]))],
             effect=effect,
             features=self._features(sums) if tested[0] and details else (),
-            place=place_of(of.yardstick, sums) if tested[0] and details else None,
+            place=place_of(of.yardstick, own) if tested[0] and details else None,
             windows=windows,
             log_r=evidence.log_r,
             log_product=evidence.log_product,
             alarms=alarms,
             tolerated=tolerated,
+            p_extrapolated=None if log_beyond is None else float(np.exp(log_beyond)),
         )
         kinds = {alarm.kind for alarm in (*alarms, *tolerated)}
         if "drift" in kinds:
@@ -176,31 +178,17 @@ class Judge:
         return tuple(found)
 
     def _tolerated(
-        self, alarms: tuple[Alarm, ...], sums: Array, joined: Sequence[tuple[int, Array]]
+        self, alarms: tuple[Alarm, ...], joined: Sequence[tuple[int, Array]]
     ) -> tuple[tuple[Alarm, ...], tuple[Alarm, ...]]:
         """Alarms of departures that are surely larger than the tolerance, and those of others."""
-        rules = self.calibration.rules
-        of_kind = {"batch": sums, "windows": joined[-1][1], "drift": joined[-1][1]}
-        small = {
-            kind for kind, s in of_kind.items()
-            if effect_of(self._middle, self._of_middle(s), rules.batch).low <= rules.tolerance
-        }  # fmt: skip
+        rules, yardstick = self.calibration.rules, self.calibration.yardstick
+        of_kind = {"batch": joined[0][1], "windows": joined[-1][1], "drift": joined[-1][1]}
+        small = {kind for kind, r in of_kind.items() if effect_of(yardstick, r, rules.batch).low <= rules.tolerance}
         return tuple(a for a in alarms if a.kind not in small), tuple(a for a in alarms if a.kind in small)
 
     def _features(self, sums: Array) -> tuple[FeatureDeparture, ...]:
         yardstick = self.calibration.yardstick
         return tuple(yardstick.bins.departures(sums[yardstick.part_of_bins], yardstick.worth)[:SHOWN])
-
-    @property
-    def _which(self) -> int:
-        return len(self.calibration.yardstick.widths) // 2
-
-    @property
-    def _middle(self) -> Any:
-        return self.calibration.yardstick.widths[self._which]
-
-    def _of_middle(self, sums: Array) -> Array:
-        return np.append(sums[0], sums[self.calibration.yardstick.part(self._which)])
 
 
 def _log_p_of_count(number: int, expected: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from lanner.monitor.null import BatchNull
-from lanner.monitor.toys import SMALLEST, Sizes, ToyMaker
+from lanner.monitor.toys import SMALLEST, Sizes, Sums, ToyMaker
 from lanner.monitor.yardstick import Halves, Yardstick
 from lanner.typing import Array
 
@@ -48,14 +48,14 @@ def toy_streams(
                 told((k + (j + 1) / len(lengths)) / len(yardstick.widths))
     made = {}
     for many in lengths:
-        log_p, _ = null.log_p(np.vstack(found[many]), np.full(number, float(size * many)))
+        log_p, _, _ = null.log_p(np.vstack(found[many]), np.full(number, float(size * many)))
         log_p = log_p.reshape(streams, length)
         log_p[:, : many - 1] = 0.0
         made[many] = log_p
     return made
 
 
-def _joined(toys: Array, many: int) -> Array:
+def _joined(toys: Sums, many: int) -> Sums:
     """Sums over windows that end with each batch; the first, which are not full, hold what they are given."""
     if many == 1:
         return toys

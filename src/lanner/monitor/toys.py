@@ -1,9 +1,10 @@
 """Toy batches of every size, and toy references, from one half of the reference: sums of sums.
 
 A toy batch is drawn with replacement from the half of the reference that shapes no statistic, which plays the truth. A
-toy of twice the size is the sum of two: sizes grow by factors of 2, and the largest cost no more than the smallest. Each
-toy belongs to a world with a reference of its own, as large as the real one and drawn from the same truth, so that the
-reference's fluctuation is in every p-value. Streams of toys share a world, as real batches share a reference.
+toy of twice the size is the sum of two: sizes grow by factors of 2, and the largest toys cost no more than the
+smallest. Each toy belongs to a world with a reference of its own, as large as the real one and drawn from the same
+truth, so that the reference's fluctuation is in every p-value. Streams of toys share a world, as real batches share a
+reference.
 
 Means are those of the toys themselves: toys of 40 000 events know the mean of the events that they were made of better
 than these know the mean of the reference.
@@ -21,7 +22,7 @@ from scipy import sparse
 
 from lanner.inference.seeds import Stream, rng_of
 from lanner.model.parallel import blocks
-from lanner.monitor.width import WatchedWidth
+from lanner.monitor.width import Departure, WatchedWidth
 from lanner.monitor.yardstick import Halves
 from lanner.typing import Array
 
@@ -104,11 +105,18 @@ class ToyMaker:
 
     def judged(self, sums: Sums, size: float, mean: Array, shift: Sums, which: NDArray[np.intp]) -> Array:
         """The statistics of toys whose mean is off the reference's by so much, each in its world."""
-        found = np.empty((self.width.number, len(sums)))
-        predicted = size * self._mean.astype(np.float64)
+        width, found = self.width, np.empty((self.width.number, len(sums)))
+        places = len(width.squares)
         for start in range(0, len(sums), _CHUNK):
             part = slice(start, start + _CHUNK)
-            off = mean + shift[which[part]]
-            toys = sums[part] + predicted
-            found[:, part] = self.width.statistics(self.width.departure(toys, off), np.full(len(toys), float(size)))
+            off = (mean + shift[which[part]]).T
+            toys = sums[part].T
+            departure = Departure(
+                along=width.project(toys[:-1] - size * off[:-1]),
+                places=toys[:places] + size * width.mean[:places, None],
+                far=toys[-1] + size * width.far[0],
+                mean=width.mean[:places, None] + off[:places],
+                far_mean=width.far[0] + off[-1],
+            )
+            found[:, part] = width.statistics(departure, np.full(toys.shape[1], float(size)))
         return found

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from lanner.inference.terms import poisson_log_excess
+from lanner.model.backend import Values
 from lanner.model.kernel import GaussianKernel, KernelColumns
 from lanner.model.local_excess import event_size, largest_of, li_ma
 from lanner.model.nystrom import Basis
@@ -37,11 +38,12 @@ _PSEUDO = 1.0  # beside what lies far out of the reference, one event
 
 @dataclass(frozen=True, eq=False)
 class Departure:
-    """Sums of some batches less what the reference predicts of them, at one width."""
+    """What some batches or windows hold beside what the reference predicts of them, at one width."""
 
-    kernel: Array  # (r, B) S
-    far: Array  # (B,) sums of 1 - max k^2
-    mean: Array  # (r, B) or (r, 1): E[k] by the reference
+    along: Array  # (m, B): V^T L^-1 (S - n E[k])
+    places: Array  # (places, B): S of the first pivots
+    far: Array  # (B,): sums of 1 - max k^2
+    mean: Array  # (places, B) or (places, 1): E[k] of these by the reference
     far_mean: Array  # (B,) or (1,)
 
 
@@ -114,7 +116,7 @@ class WatchedWidth:
     def _projection(self) -> Array:
         return self.projection.astype(self.dtype)
 
-    def kernel(self, scaled: Array) -> Array:
+    def kernel(self, scaled: Array) -> Values:
         """k(x, p) of some events, (events, r)."""
         return self._columns.single(scaled) if self.single else self._columns(scaled)
 
@@ -127,38 +129,50 @@ class WatchedWidth:
             found[-1] += float(np.sum(1 - np.square(k.max(axis=1), dtype=np.float64)))
         return found
 
-    def departure(self, sums: Array, shift: Array | None = None) -> Departure:
-        """Of sums, (B, r + 1), with what another reference's means would have beside this one's, (B, r + 1)."""
-        mean, far_mean = self.mean[:, None], self.far[:1]
-        if shift is not None:
-            mean, far_mean = mean + shift[:, :-1].T, far_mean + shift[:, -1]
-        return Departure(sums[:, :-1].T, sums[:, -1], mean, far_mean)
+    @property
+    def readings(self) -> int:
+        """How many numbers `read` makes of the sums of a batch."""
+        return len(self.values) + len(self.squares) + 1
 
-    def directions(self, departure: Departure, sizes: Array) -> Array:
-        """v, (m, B)."""
-        u = (departure.kernel - sizes * departure.mean).astype(self.dtype)
-        return np.asarray(self._projection @ u, dtype=np.float64) / np.sqrt(sizes)
+    def project(self, differences: Array) -> Array:
+        """V^T L^-1 u of differences u of sums around pivots, (r, B)."""
+        return np.asarray(self._projection @ differences.astype(self.dtype), dtype=np.float64)
+
+    def read(self, sums: Array, sizes: Array) -> Array:
+        """What the statistics are made of, (B, readings), of sums, (B, r + 1); it adds up over batches as well."""
+        along = self.project(sums[:, :-1].T - sizes * self.mean[:, None])
+        return np.hstack([along.T, sums[:, : len(self.squares)], sums[:, -1:]])
+
+    def departure(self, readings: Array) -> Departure:
+        """From readings of some batches or windows, (B, readings)."""
+        m = len(self.values)
+        return Departure(
+            along=readings[:, :m].T,
+            places=readings[:, m:-1].T,
+            far=readings[:, -1],
+            mean=self.mean[: len(self.squares), None],
+            far_mean=self.far[:1],
+        )
 
     def statistics(self, departure: Departure, sizes: Array) -> Array:
         """Every statistic of each batch, (number, B)."""
-        squares = np.square(self.directions(departure, sizes))
+        squares = np.square(departure.along) / sizes
+        # Batches of one size share their weights.
+        n = sizes[:1] if (sizes == sizes[0]).all() else sizes
+        s = self.values[:, None]
         found = []
         for deviation in self.deviations:
-            rho = 1 / (deviation**2 * sizes)
-            s = self.values[:, None]
-            # Batches of one size share their weights.
-            rho = rho[:1] if (sizes == sizes[0]).all() else rho
+            rho = 1 / (deviation**2 * n)
             weights = (2 - s / (s + rho)) / (s + rho)
-            found.append(np.einsum("jb,jb->b", np.broadcast_to(weights, squares.shape), squares))
+            found.append(weights[:, 0] @ squares if len(n) == 1 else np.einsum("jb,jb->b", weights, squares))
         local = largest_of(self.excesses(departure, sizes))
         return np.stack([*found, local, -self._far_log_p(departure, sizes)])
 
     def excesses(self, departure: Departure, sizes: Array) -> Array:
         """Z of the excess or deficit around each of the first pivots, (places, B)."""
-        part = slice(0, len(self.squares))
-        mean = np.maximum(departure.mean[part], 1 / self.worth)
+        mean = np.maximum(departure.mean, 1 / self.worth)
         size = event_size(mean, np.maximum(self.squares[:, None], 1 / self.worth), sizes)
-        on = np.maximum(departure.kernel[part], 0.0) / size
+        on = np.maximum(departure.places, 0.0) / size
         return li_ma(on, mean * self.worth / size, sizes / self.worth)
 
     def predicted(self, size: float) -> Array:
@@ -180,9 +194,10 @@ class WatchedWidth:
     @classmethod
     def from_arrays(cls, a: dict[str, Any]) -> WatchedWidth:
         """Read what `to_arrays` made."""
-        numbers = {"width": float(a["width"]), "worth": float(a["worth"]), "single": bool(a["single"])}
         names = ("pivots", "places", "projection", "values", "mean", "squares", "far")
-        return cls(**{name: a[name] for name in names}, **numbers, deviations=tuple(map(float, a["deviations"])))
+        arrays: dict[str, Any] = {name: a[name] for name in names}
+        numbers: dict[str, Any] = {"width": float(a["width"]), "worth": float(a["worth"]), "single": bool(a["single"])}
+        return cls(**arrays, **numbers, deviations=tuple(map(float, a["deviations"])))
 
 
 def is_single(basis: Basis) -> bool:

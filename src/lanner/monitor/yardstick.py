@@ -30,11 +30,14 @@ from lanner.model.nystrom import Basis
 from lanner.model.parallel import blocks
 from lanner.model.summing import moment_events
 from lanner.monitor.bins import Bins
-from lanner.monitor.width import PLACES, ROUNDING, WatchedWidth
+from lanner.monitor.width import PLACES, ROUNDING, Departure, WatchedWidth
 from lanner.settings import FitSettings
 from lanner.typing import Array
 
 _ROWS = 4096
+# Pivots of a width where none are asked for. With 1000 batches take 2.5 times as long, and of five signals in 5 and in
+# 11 dimensions none was found better by more than 0.1 sigma (500 events a batch).
+MOST_PIVOTS = 400
 Told = Callable[[float], None]
 
 
@@ -83,9 +86,8 @@ class Yardstick:
         told: Told | None = None,
     ) -> tuple[Yardstick, Halves]:
         """Learn it, for batches of typically so many events, and windows of up to `largest`."""
-        plans = plan_scales(
-            reference, None, expected=batch, settings=replace(settings, null="reference", statistic="score")
-        )
+        settings = replace(settings, null="reference", statistic="score", max_rank=settings.max_rank or MOST_PIVOTS)
+        plans = plan_scales(reference, None, expected=batch, settings=settings)
         units, worth = plans[0].units, float(effective_size(reference).worth)
         halves = Halves.of(reference, units, settings.seed)
         groups = [list(group) for _, group in groupby(sorted(plans, key=lambda p: p.width), key=lambda p: p.width)]
@@ -124,11 +126,24 @@ class Yardstick:
         """Where the counts in bins are."""
         return slice(self.columns - self.bins.number, self.columns)
 
-    def statistics(self, sums: Array) -> Array:
-        """Every statistic of some batches or windows, (statistics, B), from their sums, (B, columns)."""
-        sums = np.atleast_2d(sums)
+    def read(self, sums: Array) -> Array:
+        """What the statistics of some batches are made of, (B, 1 + readings), from their sums, (B, columns).
+
+        Readings add up over batches as sums do: what windows share is computed once.
+        """
         sizes = sums[:, 0]
-        return np.vstack([w.statistics(w.departure(sums[:, self.part(k)]), sizes) for k, w in enumerate(self.widths)])
+        of_widths = (width.read(sums[:, self.part(k)], sizes) for k, width in enumerate(self.widths))
+        return np.hstack([sizes[:, None], *of_widths])
+
+    def departure(self, width: int, readings: Array) -> Departure:
+        """What some batches or windows hold beside what the reference predicts, at one width."""
+        start = 1 + sum(w.readings for w in self.widths[:width])
+        return self.widths[width].departure(readings[:, start : start + self.widths[width].readings])
+
+    def statistics(self, readings: Array) -> Array:
+        """Every statistic of some batches or windows, (statistics, B), from their readings."""
+        sizes = readings[:, 0]
+        return np.vstack([w.statistics(self.departure(k, readings), sizes) for k, w in enumerate(self.widths)])
 
     def to_arrays(self) -> dict[str, Any]:
         """All but the units and the names, as arrays by name."""
@@ -171,7 +186,8 @@ def _width(group: list[Plan], halves: Halves, largest: float, worth: float, memo
             basis, first, second, deviations=deviations, largest=largest, mean=empty, squares=empty,
             far=np.zeros(2), places=halves.events.tables[0][pivots[:PLACES]], worth=worth,
         )  # fmt: skip
-    return replace(made, **_means(made, halves, pivots))
+    mean, squares, far = _means(made, halves, pivots)
+    return replace(made, mean=mean, squares=squares, far=far)
 
 
 def _moments(basis: Basis, events: ScaledRows, weights: Array) -> tuple[Array, Array]:
@@ -185,7 +201,7 @@ def _moments(basis: Basis, events: ScaledRows, weights: Array) -> tuple[Array, A
     return first / total, second / total
 
 
-def _means(width: WatchedWidth, halves: Halves, pivots: NDArray[np.intp]) -> dict[str, Array]:
+def _means(width: WatchedWidth, halves: Halves, pivots: NDArray[np.intp]) -> tuple[Array, Array, Array]:
     """E[k] and E[k^2] over the reference, each pivot's own event left out, and what is far, of events of toys."""
     of_toys = np.zeros(len(halves.events), dtype=bool)
     of_toys[halves.of_toys] = True
@@ -201,4 +217,4 @@ def _means(width: WatchedWidth, halves: Halves, pivots: NDArray[np.intp]) -> dic
     own = halves.weights[pivots]
     mean = np.maximum(mean - own, 0.0) / (total - own)
     squares = np.maximum(squares - own[:places], 0.0) / (total - own[:places])
-    return {"mean": mean, "squares": squares, "far": far / total_far}
+    return mean, squares, far / total_far
