@@ -85,13 +85,18 @@ def calibrated(
     rules, settings = asked.rules_to_make(), asked.settings_to_make()
     begin(progress, "calibrating")
     made = MonitorCalibration.make(sample, rules, settings, memory=memory, progress=progress)
-    with written_together(folder, KIND) as files:
-        made.write(files)
-        files.write(SETTINGS, json.dumps({f.name: getattr(settings, f.name) for f in fields(FitSettings)}, indent=1))
+    keep(folder, made, settings)
     for words in made.refused:
         warnings.warn(f"the reference is too small for {words}", NullWarning, stacklevel=4)
     # As it will be read, so that batches are judged by the same numbers now and later.
     return MonitorCalibration.read(folder)
+
+
+def keep(folder: Path, made: MonitorCalibration, settings: FitSettings) -> None:
+    """Write a calibration with its settings."""
+    with written_together(folder, KIND) as files:
+        made.write(files)
+        files.write(SETTINGS, json.dumps({f.name: getattr(settings, f.name) for f in fields(FitSettings)}, indent=1))
 
 
 def _sample(reference: Any, asked: Asked) -> Sample:

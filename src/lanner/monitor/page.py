@@ -132,6 +132,8 @@ def _described(store: BatchStore, entry: Entry) -> dict[str, Any]:
     if verdict.p_value is not None:
         z = "" if verdict.z_score is None else f"Z {'≥' if verdict.is_limit else '='} {z_score(verdict.z_score)}"
         numbers.append(f"p {bound(verdict)}{p_value(verdict.p_value)}, {z}")
+    if verdict.is_limit and verdict.p_extrapolated is not None:
+        numbers.append(f"continued beyond the toys, an extrapolation, p = {p_value(verdict.p_extrapolated)}")
     if verdict.p_shape is not None and verdict.p_count is not None:
         shape, number_of = p_value(verdict.p_shape), p_value(verdict.p_count)
         numbers.append(f"by its shape p = {shape}, by its number of events p = {number_of}")
@@ -144,9 +146,21 @@ def _described(store: BatchStore, entry: Entry) -> dict[str, Any]:
         "outcome": _short(entry),
         "numbers": numbers,
         "effect": effect(verdict),
+        "window": _in_window(store, entry),
         "plots": plots,
         "origin": "" if entry.record.origin is None else str(entry.record.origin.get("path", "")),
     }
+
+
+def _in_window(store: BatchStore, entry: Entry) -> str:
+    """The features that depart in the window of an alarm."""
+    if not any(alarm.kind == "windows" for alarm in entry.decided.alarms):
+        return ""
+    length = min(entry.decided.windows, key=lambda w: w.p_value).batches
+    before = [e for e in store.entries[: entry.decided.number + 1] if e.record.sums is not None]
+    yardstick = store.calibration.yardstick
+    counts = np.sum([_counts(store, e) for e in before[-length:]], axis=0)
+    return "; ".join(f.words for f in yardstick.bins.departures(counts, yardstick.worth)[:3])
 
 
 def _short(entry: Entry) -> str:
