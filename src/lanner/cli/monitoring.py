@@ -139,7 +139,8 @@ def _fed(config: RunSettings, as_json: bool, quiet: bool) -> bool:
                 page.write(only_if_due=True)
         except KeyboardInterrupt:
             if not quiet:
-                click.echo(f"{len(made.store)} batches are kept in {folder}.", err=True)
+                number = len(made.store)
+                click.echo(f"{number} {'batch is' if number == 1 else 'batches are'} kept in {folder}.", err=True)
             raise
         finally:
             page.write(only_if_due=False)

@@ -23,7 +23,7 @@ from lanner.monitor.judge import BatchVerdict
 from lanner.monitor.opening import Asked, calibrated
 from lanner.monitor.quarantine import Refusal
 from lanner.monitor.store import CALIBRATION, BatchStore
-from lanner.monitor.words import summary_rows
+from lanner.monitor.words import batches, summary_rows
 from lanner.settings import checked
 from lanner.typing import Array, PathLike
 
@@ -341,7 +341,7 @@ class Monitor:
     def __repr__(self) -> str:
         entries = self._store.entries
         alarms = sum(entry.decided.is_alarm for entry in entries)
-        return f"Monitor({len(entries)} batches, {count(alarms, 'alarm')}; {listed(self.names)})"
+        return f"Monitor({batches(len(entries))}, {count(alarms, 'alarm')}; {listed(self.names)})"
 
 
 def _is_empty(batch: Any) -> bool:
