@@ -64,7 +64,7 @@ def test_json_has_a_line_for_each() -> None:
     made = learned("--batches", "runs/*.csv", "--json", "--quiet")
     found = [json.loads(line) for line in made.stdout.splitlines()]
     assert [one["name"] for one in found] == ["run0", "run1", "run2", "run3"]
-    assert [alarm["kind"] for alarm in found[3]["alarms"]][0] == "batch"
+    assert found[3]["alarms"][0]["kind"] == "batch"
     assert found[3]["flagged"] in (True, False)
     assert made.stderr == ""
 
@@ -91,7 +91,7 @@ def test_a_folder_is_followed_and_what_cannot_be_read_is_said() -> None:
     assert len(made.stdout.splitlines()) == 4
     assert "not counted: bad: " in made.stderr
     assert "'angle'" in made.stderr
-    assert "http-equiv=\"refresh\"" not in Path("m/timeline.html").read_text()
+    assert 'http-equiv="refresh"' not in Path("m/timeline.html").read_text()
 
 
 def test_runs_of_one_file_with_a_column_of_rates() -> None:

@@ -36,6 +36,7 @@ def batch(seed: int, number: int = BATCH, shift: float = 0.0) -> dict[str, Array
 def write_csv(path: Path, columns: dict[str, Array], **more: Array) -> Path:
     """A CSV file, whole at once."""
     table = {**columns, **more}
-    rows = ["".join([",".join(table)])] + [",".join(map(repr, map(float, row))) for row in np.column_stack(list(table.values()))]
+    values = np.column_stack(list(table.values()))
+    rows = [",".join(table), *(",".join(repr(float(x)) for x in row) for row in values)]
     path.write_text("\n".join(rows) + "\n")
     return path

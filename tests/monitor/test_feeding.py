@@ -85,7 +85,8 @@ def test_bad_files_are_refused_by_name_and_read_again_when_they_change(store: Ba
 def test_a_file_that_is_written_to_while_it_is_read_waits(
     store: BatchStore, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, times = Reader.batch, []
+    times: list[int] = []
+    whole = Reader.batch
 
     def slow(self: Reader, file, name, origin):
         found = whole(self, file, name, origin)

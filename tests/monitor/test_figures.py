@@ -55,9 +55,7 @@ def test_a_shift_is_a_cell_and_noise_is_none() -> None:
     assert found == ["x, a: +0.500 ± 0.020", "x, b: -0.400 ± 0.020"]
 
 
-def test_bins_are_drawn_also_of_a_feature_with_one_value(
-    entries: list[Entry], calibration: MonitorCalibration
-) -> None:
+def test_bins_are_drawn_also_of_a_feature_with_one_value(entries: list[Entry], calibration: MonitorCalibration) -> None:
     feature = entries[-1].verdict.features[0]
     ET.fromstring(figures.figure_of_bins(feature, np.array([-np.inf]), np.ones(1), np.array([3.0]), 100.0))
     bins = calibration.yardstick.bins

@@ -9,10 +9,9 @@ from tests.monitor.conftest import events
 
 
 def records(judge: Judge, number: int) -> list[Record]:
-    return [
-        Record(f"run {k}", str(k), 60, None, judge.sums(events(60, k) + (k > 6)), (), {"path": "f", "size": 1, "time": 2})
-        for k in range(number)
-    ]
+    origin = {"path": "f", "size": 1, "time": 2}
+    sums = [judge.sums(events(60, k) + (k > 6)) for k in range(number)]
+    return [Record(f"run {k}", str(k), 60, None, s, (), origin) for k, s in enumerate(sums)]
 
 
 def test_verdicts_are_those_of_the_judge_and_flags_belong_to_their_batches(judge: Judge) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_empty_batches_of_every_kind_count(monitor: lanner.Monitor) -> None:
 
 
 @pytest.mark.parametrize("expected", [0, -1, np.nan, "many"])
-def test_an_expected_number_is_a_number_above_0(monitor: lanner.Monitor, expected: object) -> None:
+def test_an_expected_number_is_a_number_above_0(monitor: lanner.Monitor, expected: Any) -> None:
     with pytest.raises(InputError, match="expected="):
         monitor.update(batch(1), expected=expected)
 

@@ -10,7 +10,6 @@ import pytest
 
 import lanner
 from lanner.errors import FolderError, InputError, NullWarning
-from lanner.monitor import opening
 from lanner.monitor.calibration import MonitorCalibration, Rules
 from lanner.monitor.opening import Asked, calibrated
 from lanner.settings import FitSettings
@@ -87,7 +86,7 @@ def test_what_cannot_be_promised_is_said(
             rules, calibration.yardstick, calibration.null, calibration.thresholds, "digest", ("windows of 99 batches",)
         )
 
-    monkeypatch.setattr(opening.MonitorCalibration, "make", made)
+    monkeypatch.setattr(MonitorCalibration, "make", made)
     with pytest.warns(NullWarning, match="the reference is too small for windows of 99 batches"):
         opened(tmp_path / "new", reference(), asked(batch=BATCH))
     shutil.rmtree(tmp_path / "new")

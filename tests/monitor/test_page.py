@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,8 @@ def test_a_page_of_hundreds_of_batches_is_light(tmp_path: Path, calibration: Mon
     with monitor_of(tmp_path, calibration) as monitor:
         for k in range(300):
             x = {"energy": rng.exponential(size=30), "angle": rng.standard_normal(30) + 0.5 * (k % 9 == 0)}
-            monitor.store.count(f"run {k}", lambda x=x: np.column_stack(list(x.values())), wait=False)
+            table = np.column_stack(list(x.values()))
+            monitor.store.count(f"run {k}", partial(np.array, table), wait=False)
         page = render(monitor.store)
     assert len(page) < 2_500_000
     assert page.count("<details>") >= 200

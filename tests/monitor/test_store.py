@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_an_interrupt_around_writing_neither_loses_nor_doubles(
 ) -> None:
     store, whole = opened(), Journal.append
 
-    def interrupted(self: Journal, *args: object, **how: bool) -> None:
+    def interrupted(self: Journal, *args: Any, **how: Any) -> None:
         if when == "after":
             whole(self, *args, **how)
         raise KeyboardInterrupt

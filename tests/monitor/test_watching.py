@@ -27,7 +27,7 @@ def test_a_file_counts_when_two_looks_agree(tmp_path: Path) -> None:
 
 def test_what_is_done_is_passed_over_until_it_changes(tmp_path: Path) -> None:
     done: list[Origin] = []
-    watch = Watch(str(tmp_path), lambda origin: origin in done)
+    watch = Watch(str(tmp_path), done.__contains__)
     path = write_csv(tmp_path / "a.csv", batch(1, 5))
     watch.look()
     ((_, origin),) = watch.look()
@@ -67,7 +67,8 @@ def test_looks_end_when_nothing_new_comes(tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", batch(1, 5))
     done: list[Origin] = []
     found = []
-    for one in looks(Watch(str(tmp_path), lambda origin: origin in done), poll=0.01, idle=0.1):
+    watch = Watch(str(tmp_path), done.__contains__)
+    for one in looks(watch, poll=0.01, idle=0.1):
         found += one
         done += [origin for _, origin in one]
     assert [file.path.name for file, _ in found] == ["a.csv"]

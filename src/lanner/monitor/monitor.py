@@ -86,16 +86,13 @@ class Monitor:
     --------
     >>> import lanner, numpy as np, tempfile
     >>> rng = np.random.default_rng(1)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> monitor = lanner.Monitor(folder.name, rng.normal(size=(4000, 1)), batch=50, windows=[2])
-    >>> monitor.update(rng.normal(size=(50, 1)), "run 1").is_alarm
-    False
-    >>> shifted = monitor.update(rng.normal(1.0, size=(50, 1)), "run 2")
-    >>> [alarm.kind for alarm in shifted.alarms]
-    ['batch', 'windows', 'drift']
-    >>> monitor.good_runs()
-    {'run 1': [[1, 9999]]}
-    >>> monitor.close()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with lanner.Monitor(folder, rng.normal(size=(1000, 1)), batch=20, windows=[2]) as monitor:
+    ...         good = monitor.update(rng.normal(size=(20, 1)), "run 1")
+    ...         bad = monitor.update(rng.normal(2.0, size=(20, 1)), "run 2")
+    ...         runs = monitor.good_runs()
+    >>> good.is_alarm, [alarm.kind for alarm in bad.alarms], runs
+    (False, ['batch', 'windows', 'drift'], {'run 1': [[1, 9999]]})
     """
 
     def __init__(
