@@ -80,7 +80,7 @@ def test_toys_are_judged_as_batches_with_the_same_sums_are(maker: ToyMaker) -> N
     found = maker.judged(sums, size, nowhere, np.zeros((1, width.rank + 1)), np.zeros(50, dtype=np.intp))
     batches = sums + size * np.append(width.mean, width.far[0])
     sizes = np.full(50, size)
-    truth = width.statistics(width.departure(width.read(batches, sizes)), sizes)
+    truth = width.statistics(width.departure(width.read(batches, sizes), sizes), sizes)
     np.testing.assert_allclose(found, truth, rtol=2e-3, atol=1e-4)
 
 
