@@ -111,8 +111,8 @@ def main() -> None:
         print(*lines[-1], sep=" | ", flush=True)
     about = (
         "# How fast is a monitor?\n\nMade by `python benchmarks/monitor_speed.py`: batches of "
-        f"{BATCH} events a second on one core, of a monitor with windows of 2, 4 and 8 batches; details are the size of "
-        "the departure, its features and its place. The permutation tests compare each batch with "
+        f"{BATCH} events a second on one core, of a monitor with windows of 2, 4 and 8 batches; details are the size "
+        "of the departure, its features and its place. The permutation tests compare each batch with "
         f"{COMPARED} events of the reference by {PERMUTATIONS} toys. The calibration has a tenth of the toys that a "
         "monitor has by default, on which the speed of judging does not depend.\n\n"
     )
