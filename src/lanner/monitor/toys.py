@@ -95,13 +95,19 @@ class ToyMaker:
         return found
 
     def worlds(self, worth: float) -> Sums:
-        """How far the means of toy references are off the truth, (worlds, r + 1)."""
+        """How far the means of toy references are off the truth, (worlds, r + 1).
+
+        What is far is known by the half of the reference that has no pivots, and fluctuates accordingly.
+        """
         steps = Sizes.up_to(worth).steps
         for found in self.batches(_WORLDS, steps, 1):
             sums = found
         size = SMALLEST * 2**steps
         means = sums / size
-        return np.asarray((means - means.mean(axis=0)) * (size / worth) ** 0.5)
+        off = np.asarray((means - means.mean(axis=0)) * (size / worth) ** 0.5)
+        weights = self.halves.weights
+        off[:, -1] *= (weights.sum() / weights[self.halves.of_toys].sum()) ** 0.5
+        return off
 
     def judged(
         self,
