@@ -217,8 +217,8 @@ def main() -> None:
         "# A monitor on real runs\n\nMade by `python benchmarks/monitor_runs.py --file cms_zee_2011.csv`: "
         f"{len(runs.run)} candidates of Z to two electrons in {len(np.unique(runs.run))} runs of CMS in 2011 (CERN "
         f"Open Data), by {', '.join(NAMES)}; showers are those of sigma(eta, eta) over its median in the barrel or in "
-        f"the endcaps. A random half of all events is the reference, a typical batch has {BATCH} events, and a false alarm "
-        f"of each kind is asked for once in {RUN_LENGTH:g} runs.\n\n"
+        f"the endcaps. A random half of all events is the reference, a typical batch has {BATCH} events, and a false "
+        f"alarm of each kind is asked for once in {RUN_LENGTH:g} runs.\n\n"
     )
     arguments.output.write_text(about + page(found))
 

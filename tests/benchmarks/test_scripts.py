@@ -31,6 +31,7 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "deep_tails": (("--smoke", "--write", "page.md", *ONE), (), ("page.md",)),
     "ladders": (("--smoke", "--kept", "kept", "--write", "page.md"), (), ("page.md",)),
     "learned_ratios": (("--smoke", "--write", "page.md"), (), ("page.md",)),
+    "monitor_delay": (("--smoke", "--write", "page.md"), (), ("page.md", "figures/monitor_delay.png")),
     "monitor_runs": (("--smoke", "--file", "runs.csv", "--kept", "kept.json", "--write", "page.md"), (), ("page.md",)),
     "monitor_speed": (("--smoke", "--write", "page.md"), (), ("page.md",)),
     "monitor_streams": (("--smoke", "--kept", "kept.json", "--write", "page.md"), (), ("page.md",)),
