@@ -61,13 +61,13 @@ def dead_region(share: float, t: int, rng: np.random.Generator) -> Events:
     x = events(2 * BATCH, rng)
     low, high = -np.log(0.5 + share), -np.log(0.5 - share)
     dead = (x[:, 0] > low) & (x[:, 0] < high) & (x[:, 1] > 0)
-    return x[~dead][:BATCH]
+    return np.asarray(x[~dead][:BATCH])
 
 
 def efficiency(slope: float, t: int, rng: np.random.Generator) -> Events:
     """Events are lost the more the larger the second column is: none at its lower end, a share at its upper one."""
     x = events(4 * BATCH, rng)
-    return x[rng.random(len(x)) > slope * ndtr(x[:, 1])][:BATCH]
+    return np.asarray(x[rng.random(len(x)) > slope * ndtr(x[:, 1])][:BATCH])
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,6 @@ def draw(found: dict[str, Any], path: Path) -> None:
         for ax in axes[:, 0]:
             ax.set_ylabel("batches until the alarm")
         axes[0, 0].legend()
-        figure.tight_layout()
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=110)
         plt.close(figure)
