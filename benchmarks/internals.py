@@ -47,7 +47,7 @@ from lanner.model.splits import NEVER
 from lanner.model.summing import moment_labels
 from lanner.model.weightings import Draw
 from lanner.monitor.calibration import MonitorCalibration, Rules
-from lanner.monitor.judge import Judge
+from lanner.monitor.judge import BatchVerdict, Judge
 from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
@@ -72,6 +72,7 @@ __all__ = [
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
+    "BatchVerdict",
     "Bunches",
     "Combination",
     "Draw",

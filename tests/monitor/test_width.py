@@ -12,6 +12,7 @@ from lanner.typing import Array
 WIDTH, REFERENCE, BATCH = 0.7, 3000, 200
 DEVIATIONS = (0.35, 1.2)
 RNG = np.random.default_rng(4)
+SIZE = np.array([float(BATCH)])
 EVENTS, DATA = RNG.standard_normal((REFERENCE, 2)), 0.1 + RNG.standard_normal((BATCH, 2))
 
 
@@ -30,7 +31,7 @@ def watched(max_rank: int = 25) -> tuple[WatchedWidth, Basis]:
 
 def statistics(width: WatchedWidth, batch: Array) -> Array:
     sizes = np.array([float(len(batch))])
-    return width.statistics(width.departure(width.read(width.sums(batch)[None], sizes)), sizes)[:, 0]
+    return width.statistics(width.departure(width.read(width.sums(batch)[None], sizes), sizes), sizes)[:, 0]
 
 
 def test_sums_of_two_batches_are_those_of_their_events_together() -> None:
@@ -71,7 +72,7 @@ def test_directions_without_weight_are_left_out() -> None:
 
 def test_the_local_excess_is_li_and_ma_of_the_windows() -> None:
     width, basis = watched()
-    departure = width.departure(width.read(width.sums(DATA)[None], np.array([float(BATCH)])))
+    departure = width.departure(width.read(width.sums(DATA)[None], SIZE), SIZE)
     k, of_reference = (GaussianKernel(WIDTH)(x, basis.pivots) for x in (DATA, EVENTS))
     mean, square = of_reference.mean(axis=0), np.square(of_reference).mean(axis=0)
     many = BATCH * mean**2 / square
@@ -99,7 +100,7 @@ def test_readings_of_a_window_are_the_sums_of_those_of_its_batches() -> None:
     parts = np.stack([width.sums(DATA[:70]), width.sums(DATA[70:])])
     readings = width.read(parts, np.array([70.0, 130.0])).sum(axis=0)
     size = np.array([float(BATCH)])
-    found = width.statistics(width.departure(readings[None]), size)[:, 0]
+    found = width.statistics(width.departure(readings[None], size), size)[:, 0]
     np.testing.assert_allclose(found, statistics(width, DATA), rtol=1e-4, atol=1e-6)
 
 
@@ -108,7 +109,7 @@ def test_batches_of_several_sizes_are_judged_as_each_alone() -> None:
     batches = [DATA[:30], DATA[30:100], DATA]
     sizes = np.array([float(len(b)) for b in batches])
     sums = np.stack([width.sums(b) for b in batches])
-    together = width.statistics(width.departure(width.read(sums, sizes)), sizes)
+    together = width.statistics(width.departure(width.read(sums, sizes), sizes), sizes)
     np.testing.assert_allclose(together, np.stack([statistics(width, b) for b in batches], axis=1), rtol=1e-6)
 
 

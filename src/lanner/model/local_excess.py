@@ -99,7 +99,7 @@ def li_ma(on: Array, off: Array, alpha: float | Array) -> Array:
     """
     a, off = alpha, np.maximum(off, 1.0)
     z2 = xlogy(on, (1 + a) / a * on / (on + off)) + off * np.log((1 + a) * off / (on + off))
-    return np.copysign(np.sqrt(2 * np.maximum(z2, 0.0)), on - a * off)
+    return np.asarray(np.copysign(np.sqrt(2 * np.maximum(z2, 0.0)), on - a * off))
 
 
 def largest_of(significance: Array) -> Array:

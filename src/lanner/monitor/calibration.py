@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from lanner.events import Sample
 from lanner.events.scaling import Scaling
 from lanner.monitor.decisions import Thresholds, thresholds_of
 from lanner.monitor.null import BatchNull
+from lanner.monitor.spread import spread_of, with_spread
 from lanner.monitor.streams import toy_streams
 from lanner.monitor.yardstick import Yardstick
 from lanner.run.fingerprint import numbers_version, sample_digest
@@ -90,10 +91,11 @@ class MonitorCalibration:
         rules: Rules,
         settings: FitSettings,
         *,
+        good: Sequence[Array] = (),
         memory: Any = None,
         progress: Progress | None = None,
     ) -> MonitorCalibration:
-        """Learn it from a reference."""
+        """Learn it from a reference, and the spread of batches from the features of some that are `good`."""
         budget = memory_budget(memory)
         yardstick, halves = Yardstick.of(
             reference,
@@ -115,6 +117,9 @@ class MonitorCalibration:
             for k in rules.windows
             if k not in windows
         )
+        if len(good):
+            sums = np.stack([yardstick.sums(features) for features in good])
+            yardstick = with_spread(yardstick, spread_of(yardstick, halves, sums, seed=rules.seed))
         null = BatchNull.of(
             yardstick,
             halves,

@@ -58,7 +58,8 @@ class BatchNull:
             for step, sums in enumerate(maker.batches(toys, sizes.steps, 0)):
                 size = sizes.all[step]
                 mean = sums.mean(axis=0, dtype=np.float64) / size
-                found[step].append(maker.judged(sums, size, mean, shift, which))
+                strengths = rng_of(seed, Stream.MONITOR, 4, step).standard_normal((toys, yardstick.ways))
+                found[step].append(maker.judged(sums, size, mean, shift, which, strengths))
                 if told is not None:
                     told((k + (step + 1) / len(sizes.all)) / len(yardstick.widths))
         n_map = max(1, int(_MAP_SHARE * toys))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from lanner.inference.seeds import Stream, rng_of
 from lanner.monitor.null import BatchNull
 from lanner.monitor.toys import SMALLEST, Sizes, Sums, ToyMaker
 from lanner.monitor.yardstick import Halves, Yardstick
@@ -35,6 +36,7 @@ def toy_streams(
     world = np.repeat(np.arange(streams), length)
     lengths = (1, *windows)
     found: dict[int, list[Array]] = {k: [] for k in lengths}
+    strengths = rng_of(seed, Stream.MONITOR, 5).standard_normal((streams, length, yardstick.ways))
     for k, width in enumerate(yardstick.widths):
         maker = ToyMaker(width, halves, seed)
         shift = maker.worlds(yardstick.worth)
@@ -43,7 +45,8 @@ def toy_streams(
         mean = toys.mean(axis=0, dtype=np.float64) / size
         for j, many in enumerate(lengths):
             joined = _joined(toys.reshape(streams, length, -1), many).reshape(number, -1)
-            found[many].append(maker.judged(joined, size * many, mean, shift, world))
+            of_windows = _joined(strengths, many).reshape(number, -1) / many
+            found[many].append(maker.judged(joined, size * many, mean, shift, world, of_windows))
             if told is not None:
                 told((k + (j + 1) / len(lengths)) / len(yardstick.widths))
     made = {}

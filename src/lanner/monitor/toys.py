@@ -22,7 +22,7 @@ from scipy import sparse
 
 from lanner.inference.seeds import Stream, rng_of
 from lanner.model.parallel import blocks
-from lanner.monitor.width import Departure, WatchedWidth
+from lanner.monitor.width import WatchedWidth
 from lanner.monitor.yardstick import Halves
 from lanner.typing import Array
 
@@ -95,28 +95,45 @@ class ToyMaker:
         return found
 
     def worlds(self, worth: float) -> Sums:
-        """How far the means of toy references are off the truth, (worlds, r + 1)."""
+        """How far the means of toy references are off the truth, (worlds, r + 1).
+
+        What is far is known by the half of the reference that has no pivots, and fluctuates accordingly.
+        """
         steps = Sizes.up_to(worth).steps
         for found in self.batches(_WORLDS, steps, 1):
             sums = found
         size = SMALLEST * 2**steps
         means = sums / size
-        return np.asarray((means - means.mean(axis=0)) * (size / worth) ** 0.5)
+        off = np.asarray((means - means.mean(axis=0)) * (size / worth) ** 0.5)
+        weights = self.halves.weights
+        off[:, -1] *= (weights.sum() / weights[self.halves.of_toys].sum()) ** 0.5
+        return off
 
-    def judged(self, sums: Sums, size: float, mean: Array, shift: Sums, which: NDArray[np.intp]) -> Array:
-        """The statistics of toys whose mean is off the reference's by so much, each in its world."""
+    def judged(
+        self,
+        sums: Sums,
+        size: float,
+        mean: Array,
+        shift: Sums,
+        which: NDArray[np.intp],
+        strengths: Array | None = None,
+    ) -> Array:
+        """The statistics of toys whose mean is off the reference's by so much, each in its world.
+
+        `strengths` of the spread of good batches are (toys, ways), of windows the mean of those of their batches.
+        """
         width, found = self.width, np.empty((self.width.number, len(sums)))
         places = len(width.squares)
+        predicted = size * np.append(width.mean[:places], width.far[0])
         for start in range(0, len(sums), _CHUNK):
             part = slice(start, start + _CHUNK)
-            off = (mean + shift[which[part]]).T
-            toys = sums[part].T
-            departure = Departure(
-                along=width.project(toys[:-1] - size * off[:-1]),
-                places=toys[:places] + size * width.mean[:places, None],
-                far=toys[-1] + size * width.far[0],
-                mean=width.mean[:places, None] + off[:places],
-                far_mean=width.far[0] + off[-1],
-            )
-            found[:, part] = width.statistics(departure, np.full(toys.shape[1], float(size)))
+            off, toys = mean + shift[which[part]], sums[part]
+            along = width.project((toys - size * off)[:, :-1].T)
+            # Places and what is far are judged against the mean of the other world.
+            seen = [*range(places), width.rank]
+            readings = np.hstack([along.T, toys[:, seen] + predicted])
+            if width.spread is not None and strengths is not None:
+                readings += size * strengths[part] @ width.spread
+            sizes = np.full(len(toys), float(size))
+            found[:, part] = width.statistics(width.departure(readings, sizes, off[:, seen]), sizes)
         return found

@@ -62,6 +62,7 @@ class WatchedWidth:
     deviations: tuple[float, ...]
     worth: float  # what the reference's events are worth
     single: bool = True  # whether kernel values in single precision will do
+    spread: Array | None = None  # (ways, readings): how the means of good batches differ (`spread.py`)
 
     @classmethod
     def of(
@@ -143,16 +144,34 @@ class WatchedWidth:
         along = self.project(sums[:, :-1].T - sizes * self.mean[:, None])
         return np.hstack([along.T, sums[:, : len(self.squares)], sums[:, -1:]])
 
-    def departure(self, readings: Array) -> Departure:
-        """From readings of some batches or windows, (B, readings)."""
-        m = len(self.values)
-        return Departure(
-            along=readings[:, :m].T,
-            places=readings[:, m:-1].T,
-            far=readings[:, -1],
-            mean=self.mean[: len(self.squares), None],
-            far_mean=self.far[:1],
-        )
+    def rho(self, size: float) -> float:
+        """Beside the variance of a direction: below it batches of this size can tell nothing."""
+        return 1 / (max(self.deviations) ** 2 * size)
+
+    def departure(self, readings: Array, sizes: Array, off: Array | None = None) -> Departure:
+        """From readings of some batches or windows, (B, readings).
+
+        `off` is what another reference's means of places and of what is far have beside this one's, (B, places + 1).
+        """
+        m, places = len(self.values), len(self.squares)
+        along, mean, far_mean = readings[:, :m].T, self.mean[:places, None], self.far[:1]
+        if off is not None:
+            mean, far_mean = mean + off[:, :-1].T, far_mean + off[:, -1]
+        if self.spread is not None:
+            shift = self._fitted(along, sizes) @ self.spread
+            along = along - sizes * shift[:, :m].T
+            mean, far_mean = mean + shift[:, m:-1].T, far_mean + shift[:, -1]
+        return Departure(along, readings[:, m:-1].T, readings[:, -1], mean, far_mean)
+
+    def _fitted(self, along: Array, sizes: Array) -> Array:
+        """The strengths of the spread in each batch, (B, ways)."""
+        assert self.spread is not None
+        d, found = self.spread[:, : len(self.values)], np.empty((along.shape[1], len(self.spread)))
+        for n in np.unique(sizes):
+            here = sizes == n
+            weighted = d / (self.values + self.rho(float(n)))
+            found[here] = np.linalg.solve(n * weighted @ d.T + np.eye(len(d)), weighted @ along[:, here]).T
+        return found
 
     def statistics(self, departure: Departure, sizes: Array) -> Array:
         """Every statistic of each batch, (number, B)."""
@@ -189,7 +208,8 @@ class WatchedWidth:
         """As arrays by name."""
         names = ("pivots", "places", "projection", "values", "mean", "squares", "far")
         numbers = {"width": self.width, "deviations": self.deviations, "worth": self.worth, "single": self.single}
-        return {name: getattr(self, name) for name in names} | {k: np.array(v) for k, v in numbers.items()}
+        spread = {} if self.spread is None else {"spread": self.spread}
+        return {name: getattr(self, name) for name in names} | {k: np.array(v) for k, v in numbers.items()} | spread
 
     @classmethod
     def from_arrays(cls, a: dict[str, Any]) -> WatchedWidth:
@@ -197,7 +217,7 @@ class WatchedWidth:
         names = ("pivots", "places", "projection", "values", "mean", "squares", "far")
         arrays: dict[str, Any] = {name: a[name] for name in names}
         numbers: dict[str, Any] = {"width": float(a["width"]), "worth": float(a["worth"]), "single": bool(a["single"])}
-        return cls(**arrays, **numbers, deviations=tuple(map(float, a["deviations"])))
+        return cls(**arrays, **numbers, deviations=tuple(map(float, a["deviations"])), spread=a.get("spread"))
 
 
 def is_single(basis: Basis) -> bool:

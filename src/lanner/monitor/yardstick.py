@@ -105,6 +105,12 @@ class Yardstick:
         return [label for width in self.widths for label in width.labels]
 
     @property
+    def ways(self) -> int:
+        """In how many ways good batches differ, as was learned."""
+        spread = self.widths[0].spread
+        return 0 if spread is None else len(spread)
+
+    @property
     def columns(self) -> int:
         """How many sums there are of each batch: its events, those of every width, and counts in bins."""
         return 1 + sum(width.rank + 1 for width in self.widths) + self.bins.number
@@ -138,7 +144,7 @@ class Yardstick:
     def departure(self, width: int, readings: Array) -> Departure:
         """What some batches or windows hold beside what the reference predicts, at one width."""
         start = 1 + sum(w.readings for w in self.widths[:width])
-        return self.widths[width].departure(readings[:, start : start + self.widths[width].readings])
+        return self.widths[width].departure(readings[:, start : start + self.widths[width].readings], readings[:, 0])
 
     def statistics(self, readings: Array) -> Array:
         """Every statistic of some batches or windows, (statistics, B), from their readings."""
