@@ -156,3 +156,17 @@ def test_ctrl_c_ends_with_a_line_and_loses_nothing(monkeypatch: pytest.MonkeyPat
     assert "1 batch is kept in m" in made.stderr
     assert "Interrupted" in made.stderr
     assert "1 batch," in Path("m/timeline.html").read_text()
+
+
+def test_good_runs_teach_what_is_no_alarm() -> None:
+    rng = np.random.default_rng(5)
+    for name, seed in (("good", 100), ("new", 200)):
+        parts = [batch(seed + k, 40, shift=float(rng.normal(0, 0.6))) for k in range(20)]
+        columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        write_csv(Path(f"{name}.csv"), columns, run=np.repeat(np.arange(20.0), 40))
+    split = ["--by", "run", "--json", "--quiet"]
+    plain = CliRunner().invoke(main, ["monitor", "--output", "plain", *LEARN, "--batches", "new.csv", *split])
+    taught = learned("--batches", "new.csv", "--good", "good.csv", *split)
+    alarms = [sum(bool(json.loads(line)["alarms"]) for line in one.stdout.splitlines()) for one in (plain, taught)]
+    assert alarms[1] < alarms[0] / 2
+    assert "in which good batches differ" in run().stdout

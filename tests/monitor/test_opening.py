@@ -103,3 +103,26 @@ def test_a_calibration_is_made_of_arrays_and_used_as_it_is_read(tmp_path: Path) 
     again = opened(tmp_path / "new")
     assert made.null.combined.tobytes() == again.null.combined.tobytes()
     assert made.rules == again.rules == rules
+
+
+def test_good_batches_are_learned_from_and_remembered(tmp_path: Path) -> None:
+    class Quick(Asked):
+        def rules_to_make(self) -> Rules:
+            return Rules(batch=40, toys=300, streams=4, length=10, windows=(2,), seed=1)
+
+    rng = np.random.default_rng(2)
+    given = rng.normal(size=(3000, 1))
+    good = [rng.normal(size=(40, 1)) + 0.5 * rng.normal() for _ in range(20)]
+    made = calibrated(tmp_path / "a", given, Quick({}, {}), good=good)
+    assert made.yardstick.widths[0].spread.shape[0] >= 1
+    again = calibrated(tmp_path / "a", given, NOTHING, good=good)
+    assert again.yardstick.widths[0].spread.tolist() == made.yardstick.widths[0].spread.tolist()
+    with pytest.raises(InputError, match="with other good batches"):
+        calibrated(tmp_path / "a", None, NOTHING, good=good[1:])
+    with pytest.raises(InputError, match="takes 10"):
+        calibrated(tmp_path / "b", given, Quick({}, {}), good=good[:3])
+
+
+def test_good_batches_that_were_not_there_are_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match="without any good batches"):
+        calibrated(folder, None, NOTHING, good=[events(50, 1)])

@@ -34,17 +34,17 @@ _REFRESH = 30.0  # seconds after which a page that is open looks for news
 _SHARE = 0.1  # of the time, at most, that goes into the page
 _PLACES = {
     "Batches": "batches follow by size sort expected rates rate poll idle",
-    "Decisions": "batch run_length windows false_discoveries tolerance",
+    "Decisions": "good batch run_length windows false_discoveries tolerance",
     "Units": "scaling missing periodic seed memory",
 }
-_OWN = ("batches", "follow", "by", "size", "sort", "rates", "rate", "poll", "idle", *_RULES[:4])
+_OWN = ("batches", "follow", "by", "size", "sort", "rates", "rate", "poll", "idle", "good", *_RULES[:4])
 _WORDS = {name: DECLARED[name].words().removeprefix("Monitor: ") for name in _OWN}
 
 
 @click.command(cls=Grouped, needed=("output",), places=_PLACES)
 @flags(
     "reference", "features", "weight", "where", "drop_nan", "batches", "follow", "by", "size", "sort", "expected",
-    "rates", "rate", "poll", "idle", *_RULES[:-1], *_FIT, "seed", "memory", "output",
+    "rates", "rate", "poll", "idle", "good", *_RULES[:-1], *_FIT, "seed", "memory", "output",
     **{name: words[0].upper() + words[1:] for name, words in _WORDS.items()},
     reference="Events that are known to be good; needed the first time.",
     expected="Events expected in every batch (default: observed, their number is not tested).",
@@ -117,9 +117,10 @@ def _fed(config: RunSettings, as_json: bool, quiet: bool) -> bool:
     with shown(not quiet) as told:
         reference = _reference(config, told)
         rules = {name: getattr(config, name) for name in (*_RULES, *_FIT) if name in config.given}
-        made = lanner.Monitor(folder, reference, memory=config.memory, progress=told, **rules)
+        good = _good(config, reference, folder, told)
+        made = lanner.Monitor(folder, reference, good=good, memory=config.memory, progress=told, **rules)
     with made:
-        reader = _reader(config, made, folder)
+        reader = _reader(config, made.names)
         if reference is not None:
             _keep(config, reader.features, folder)
         if not quiet:
@@ -204,13 +205,35 @@ def _reference(config: RunSettings, told: Any) -> Any:
     return Sample(sample.features[:, kept], tuple(sample.names[j] for j in kept), sample.weights, label="reference")
 
 
-def _reader(config: RunSettings, made: Monitor, folder: Path) -> Reader:
+def _good(config: RunSettings, reference: Any, folder: Path, told: Any) -> list[Any]:
+    """The features of batches that are good; one that cannot be read is an error."""
+    import lanner
+    from lanner.events.io.paths import files_of
+    from lanner.monitor.batches import origin_of
+
+    if config.good is None:
+        return []
+    begin(told, "reading the good batches")
+    names = lanner.Monitor(folder, read_only=True).names if reference is None else reference.names
+    reader = replace(_reader(config, names), rates=None, column=None, expected=None)
+    if reader.by or reader.size is not None:
+        found = list(reader.split(list(config.good), "good batches", {}))
+    else:
+        files = files_of(list(config.good), "good")
+        found = [reader.batch(file, str(file.path), origin_of(file)) for file in files]
+    for batch in found:
+        if batch.features is None:
+            raise InputError(f"good: {batch.reason}")
+    return [batch.features for batch in found]
+
+
+def _reader(config: RunSettings, names: tuple[str, ...]) -> Reader:
     from lanner.monitor.batches import Reader
     from lanner.monitor.rates import Rates, names_file
 
     of_file = config.rates is not None and names_file(config.rates)
     return Reader(
-        features=config.features or made.names,
+        features=config.features or names,
         where=config.where,
         drop_nan=config.drop_nan,
         memory=config.memory,

@@ -68,9 +68,8 @@ class Chart:
     def y_label(self, words: str) -> None:
         """What the axis on the left means."""
         middle = (self.top + self.height - self.bottom) / 2
-        self.parts.append(
-            f'<text transform="translate(13 {middle:.1f}) rotate(-90)" text-anchor="middle">{_words(words)}</text>'
-        )
+        place = f"translate({self.left - 45:.1f} {middle:.1f}) rotate(-90)"
+        self.parts.append(f'<text transform="{place}" text-anchor="middle" fill="{SOFT}">{_words(words)}</text>')
 
     def text(
         self, x: float, y: float, words: str, *, anchor: str = "start", color: str = SOFT, bold: bool = False
@@ -105,10 +104,12 @@ class Chart:
             self.line(piece, color, width=width)
 
     def level(self, y: float, color: str, words: str) -> None:
-        """A dashed line across, with its meaning on it."""
-        at = self.py(y)
-        self.line([(self.left, at), (self.width - self.right, at)], color, width=1.2, dash="6 4")
-        self.text(self.width - self.right - 5, at - 5, words, anchor="end", color=color)
+        """A dashed line across, with its meaning above the frame on the right."""
+        at, right = self.py(y), self.width - self.right
+        self.line([(self.left, at), (right, at)], color, width=1.2, dash="6 4")
+        start = right - _LETTER * len(words) - 6
+        self.line([(start - 30, self.top - 11), (start - 4, self.top - 11)], color, width=1.2, dash="6 4")
+        self.text(right, self.top - 7, words, anchor="end", color=color)
 
     def mark(
         self, x: float, y: float, *, color: str, radius: float, hint: str = "", link: str = "", ring: bool = False

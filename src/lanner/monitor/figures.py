@@ -17,6 +17,7 @@ from lanner.report.text.words import number, p_value
 from lanner.typing import Array
 
 _WIDTH = 1120.0
+_LEFT = 118.0  # of all frames above each other, so that a batch is in one line
 _COLORS = (BLUE, GREEN, PURPLE, SKY, ORANGE, BLACK)
 _DECADES = 3.0  # beyond the threshold, after which points are at the edge
 _TEN = math.log(10)
@@ -31,13 +32,14 @@ def figure_of_p(entries: Sequence[Entry], threshold: float) -> str:
     """p of each batch, with the threshold (log p) of alarms."""
     heights = [_decades(entry.decided.p_value) for entry in entries]
     at, top = -threshold / _TEN, _top(heights, -threshold / _TEN)
-    chart = _chart(entries, 230, (0.0, top))
+    chart = _chart(entries, 240, (0.0, top))
     chart.y_ticks([(-k, words) for k, words in powers(-top, 0)])
     chart.y_label("p-value")
     chart.level(at, VERMILION, f"alarm below p = {number(10**-at, 2)}")
     chart.frame()
     radius = 4.0 if len(entries) <= 150 else 2.5 if len(entries) <= 500 else 1.6
-    labels: list[tuple[float, float]] = []
+    marks: list[tuple[float, float]] = []
+    alarms: list[tuple[str, float, float]] = []
     for x, (entry, y) in enumerate(zip(entries, heights, strict=True)):
         verdict = entry.decided
         if not math.isfinite(y):
@@ -56,12 +58,17 @@ def figure_of_p(entries: Sequence[Entry], threshold: float) -> str:
         chart.mark(x, y, color=color, radius=radius + (1.5 if alarm else 0), hint=hint, link=link_of(entry))
         if entry.is_flagged:
             chart.mark(x, y, color=VERMILION, radius=radius + 4.5, ring=True)
-        right = x > 0.85 * len(entries)
-        place = chart.px(x) + (-9 if right else 9), chart.py(y) + (16 if y >= top else 4)
-        if alarm and all(abs(place[0] - u) > 95 or abs(place[1] - v) > 13 for u, v in labels):
-            labels.append(place)
-            words, anchor = fitted(verdict.name, 85), "end" if right else "start"
-            chart.text(*place, words, anchor=anchor, color=VERMILION, bold=True)
+        marks.append((chart.px(x), chart.py(y)))
+        if alarm:
+            alarms.append((verdict.name, *marks[-1]))
+    for name, x_at, y_at in alarms:
+        words = fitted(name, 85)
+        end, width = x_at > 0.85 * chart.width, 14 + 6.6 * len(words)
+        span = (x_at - width, x_at - 1) if end else (x_at + 1, x_at + width)
+        if not any(span[0] - 8 < u < span[1] + 8 and abs(v - y_at) < 15 and u != x_at for u, v in marks):
+            marks.append((sum(span) / 2, y_at))
+            side = -10 if end else 10
+            chart.text(x_at + side, y_at + 4, words, anchor="end" if end else "start", color=VERMILION, bold=True)
     return chart.svg("The p-value of each batch, in the order of arrival", "line")
 
 
@@ -70,8 +77,7 @@ def figure_of_windows(entries: Sequence[Entry], lengths: Sequence[int], threshol
     curves = {k: [_decades(_window(entry, k)) for entry in entries] for k in lengths}
     at = -threshold / _TEN
     top = _top([y for ys in curves.values() for y in ys], at)
-    chart = _chart(entries, 190, (0.0, top))
-    chart.top = 26
+    chart = _chart(entries, 200, (0.0, top))
     chart.y_ticks([(-k, words) for k, words in powers(-top, 0)])
     chart.y_label("p-value")
     for j, (k, ys) in enumerate(curves.items()):
@@ -91,7 +97,7 @@ def figure_of_evidence(entries: Sequence[Entry], threshold: float) -> str:
     at = threshold / _TEN
     finite = [y for y in heights if math.isfinite(y)]
     low, top = min([-1.0, *finite]), _top(heights, at)
-    chart = _chart(entries, 190, (max(low, -4.0), top))
+    chart = _chart(entries, 200, (max(low, -4.0), top))
     chart.y_ticks(powers(max(low, -4.0), top))
     chart.y_label("evidence R")
     chart.curve(range(len(entries)), heights, BLUE)
@@ -106,10 +112,10 @@ def figure_of_drift(shifts: Shifts, names: Sequence[str]) -> str:
     columns, rows = shifts.shift.shape[1], len(shifts.names)
     sure = shifts.sure
     most = max(0.05, float(np.quantile(np.abs(sure), 0.99)) if sure.size else 0.0)
-    chart = Chart(_WIDTH, 62.0 + 19 * rows, (-0.5, columns - 0.5), (0.0, float(rows)), left=130, bottom=52)
+    chart = Chart(_WIDTH, 62.0 + 19 * rows, (-0.5, columns - 0.5), (0.0, float(rows)), left=_LEFT, bottom=52)
     for row, feature in enumerate(shifts.names):
         y = rows - row
-        chart.text(chart.left - 7, (chart.py(y) + chart.py(y - 1)) / 2 + 4, fitted(feature, 120), anchor="end")
+        chart.text(chart.left - 7, (chart.py(y) + chart.py(y - 1)) / 2 + 4, fitted(feature, 108), anchor="end")
         for x in np.flatnonzero(np.abs(sure[row]) > 0.03 * most):
             moved, error = shifts.shift[row, x], shifts.error[x]
             hint = f"{names[int(x)]}, {feature}: {moved:+.3f} ± {error:.3f}"
@@ -145,7 +151,7 @@ def figure_of_bins(feature: FeatureDeparture, edges: Array, share: Array, counts
 
 
 def _chart(entries: Sequence[Entry], height: float, y: tuple[float, float]) -> Chart:
-    chart = Chart(_WIDTH, height, (-0.7, max(1, len(entries)) - 0.3), y)
+    chart = Chart(_WIDTH, height, (-0.5, max(1, len(entries)) - 0.5), y, left=_LEFT, top=26)
     chart.x_ticks(_names([entry.record.name for entry in entries], _WIDTH))
     return chart
 

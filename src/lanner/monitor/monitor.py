@@ -8,24 +8,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from lanner._util.files import write_atomically
 from lanner._util.progress import shown
 from lanner._util.text import as_html, as_text, count, listed
-from lanner.errors import BatchError, InputError
-from lanner.events import Sample, match_columns
-from lanner.events.io.roles import sample_like
+from lanner.errors import InputError
 from lanner.model.fit import check_expected
 from lanner.monitor.calibration import MonitorCalibration
 from lanner.monitor.good_runs import good_runs
 from lanner.monitor.judge import BatchVerdict
-from lanner.monitor.opening import Asked, calibrated
+from lanner.monitor.opening import Asked, calibrated, events_like
 from lanner.monitor.quarantine import Refusal
 from lanner.monitor.store import CALIBRATION, BatchStore
 from lanner.monitor.words import batches, summary_rows
 from lanner.settings import checked
-from lanner.typing import Array, PathLike
+from lanner.typing import PathLike
 
 PAGE = "timeline.html"
 
@@ -54,6 +50,8 @@ class Monitor:
         The share of false ones in the list of flagged batches. Default: 0.05.
     tolerance : float, optional
         The size of a departure that does no harm: only one that is surely larger is an alarm. Default: 0.
+    good : sequence of array_like, mapping, data frame or Sample, optional
+        Batches that are known to be good, 10 or more: how they differ beyond chance is learned, and is no alarm.
     scaling : {"robust", "standard", "authors", None}, optional
         Scaling of the features, learned on the reference; see `search`. Default: "robust".
     missing : {"auto", "keep"}, optional
@@ -105,6 +103,7 @@ class Monitor:
         windows: Sequence[int] | None = None,
         false_discoveries: float | None = None,
         tolerance: float | None = None,
+        good: Sequence[Any] = (),
         scaling: str | None = "",
         missing: str | None = None,
         periodic: Sequence[str] | None = None,
@@ -130,10 +129,11 @@ class Monitor:
         with shown(progress) as told:
             self._store = BatchStore(
                 self._folder,
-                lambda at: calibrated(at, reference, asked, read_only=read_only, memory=memory, progress=told),
+                lambda at: calibrated(
+                    at, reference, asked, good=good, read_only=read_only, memory=memory, progress=told
+                ),
                 read_only=read_only,
             )
-        self._names = Sample(np.zeros((1, len(self.names))), self.names)
 
     def close(self) -> None:
         """Let another monitor have the folder."""
@@ -183,17 +183,10 @@ class Monitor:
         if not called:
             raise InputError("name='': give the batch a name, or leave it out")
         number = None if expected is None else check_expected(expected)
-        entry = self._store.count(called, lambda: self._features(batch, called), expected=number, details=details)
+        entry = self._store.count(
+            called, lambda: events_like(self.names, batch, f"batch {called!r}"), expected=number, details=details
+        )
         return entry.verdict if details else entry.decided
-
-    def _features(self, batch: Any, name: str) -> Array:
-        label = f"batch {name!r}"
-        if not isinstance(batch, Sample) and _is_empty(batch):
-            return np.zeros((0, len(self.names)))
-        sample = match_columns(self._names, sample_like(self.names, batch, label), labels=("reference", label))
-        if sample.weights is not None:
-            raise BatchError(f"{label} has event weights: measured events have none; give them without")
-        return sample.features
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -339,8 +332,3 @@ class Monitor:
         entries = self._store.entries
         alarms = sum(entry.decided.is_alarm for entry in entries)
         return f"Monitor({batches(len(entries))}, {count(alarms, 'alarm')}; {listed(self.names)})"
-
-
-def _is_empty(batch: Any) -> bool:
-    rows = next(iter(batch.values()), ()) if isinstance(batch, dict) else batch
-    return hasattr(rows, "__len__") and len(rows) == 0

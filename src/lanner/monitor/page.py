@@ -102,18 +102,18 @@ def _figures(store: BatchStore, entries: Sequence[Entry]) -> dict[str, str]:
 def _drift(store: BatchStore, entries: Sequence[Entry]) -> tuple[Shifts | None, list[str]]:
     """Shifts of batches, neighbours joined where they are many."""
     yardstick = store.calibration.yardstick
-    filled = [entry for entry in entries if entry.record.sums is not None]
-    if not filled:
+    if not any(entry.record.sums is not None for entry in entries):
         return None, []
-    groups = np.array_split(np.arange(len(filled)), min(len(filled), _COLUMNS))
-    counts = np.array([sum(_counts(store, filled[k]) for k in group) for group in groups])
-    names = [filled[group[0]].record.name for group in groups]
+    groups = np.array_split(np.arange(len(entries)), min(len(entries), _COLUMNS))
+    counts = np.array([sum(_counts(store, entries[k]) for k in group) for group in groups])
+    names = [entries[group[0]].record.name for group in groups]
     return shifts(yardstick.bins, counts, yardstick.worth), names
 
 
 def _counts(store: BatchStore, entry: Entry) -> Array:
-    assert entry.record.sums is not None
-    return entry.record.sums[store.calibration.yardstick.part_of_bins]
+    yardstick = store.calibration.yardstick
+    sums = entry.record.sums
+    return np.zeros(yardstick.bins.number) if sums is None else sums[yardstick.part_of_bins]
 
 
 def _described(store: BatchStore, entry: Entry) -> dict[str, Any]:

@@ -98,6 +98,9 @@ def summary_rows(store: BatchStore) -> Rows:
     rows += promises(store)
     yardstick = store.calibration.yardstick
     rows.append(("reference", f"worth {yardstick.worth:.0f} events, in {count(len(yardstick.names), 'feature')}"))
+    ways = 0 if yardstick.widths[0].spread is None else len(yardstick.widths[0].spread)
+    if ways:
+        rows.append(("run-to-run spread", f"{count(ways, 'way')} in which good batches differ, taken away"))
     return [*rows, ("typical batch", f"{rules.batch:g} events")]
 
 

@@ -88,6 +88,11 @@ class RunSettings(FitSettings):
     )
     size: int | None = setting(None, Number(whole=True, least=8), "Monitor: split events into batches of so many.")
     sort: bool = setting(False, Flag(), "Monitor: batches of --by in the order of their values, not of the events.")
+    good: tuple[str, ...] | None = setting(
+        None,
+        Names(path=True),
+        "Monitor: files of batches that are known to be good, split as batches are: how they differ is no alarm.",
+    )
     rates: str | None = setting(
         None,
         Text("FILE|COLUMN"),
