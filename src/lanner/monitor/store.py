@@ -166,7 +166,7 @@ def _locked(folder: Path) -> FileLock:
     lock = try_lock(folder / LOCK)
     if lock is None:
         raise StoreError(
-            f"another monitor is at work in {folder}: end it first, use another folder, or look at this one with "
-            "read_only=True"
+            f"another monitor is at work in {folder}: end it first, use another folder, or only look at this one "
+            "(read_only=True; on the command line --output alone)"
         )
     return lock
