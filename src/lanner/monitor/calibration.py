@@ -19,6 +19,7 @@ from lanner.monitor.decisions import Thresholds, thresholds_of
 from lanner.monitor.null import BatchNull
 from lanner.monitor.spread import spread_of, with_spread
 from lanner.monitor.streams import toy_streams
+from lanner.monitor.toys import SMALLEST
 from lanner.monitor.yardstick import Yardstick
 from lanner.run.fingerprint import numbers_version, sample_digest
 from lanner.run.manifest import FolderWriter, Manifest
@@ -148,6 +149,16 @@ class MonitorCalibration:
     def windows(self) -> tuple[int, ...]:
         """The windows for which the reference is large enough."""
         return tuple(k for k in self.rules.windows if k * self.rules.batch <= MOST_SHARE * self.yardstick.worth)
+
+    def accumulated_share(self, size: float) -> float:
+        """By which the readings of a batch are scaled for evidence and for the list of flagged batches.
+
+        Where batches are as large as a good part of the reference, its fluctuation makes all their p-values small or
+        large together. Of references 20 times as large as a typical batch, with batches of up to half the reference,
+        one in ten then let the product of e-values exceed 20, which one in twenty may. So there they count as if they
+        had no more than a twelfth of the reference's events.
+        """
+        return min(1.0, max(MOST_SHARE * self.yardstick.worth, SMALLEST) / max(size, 1.0))
 
     def log_p(self, readings: Array) -> tuple[Array, Array, Array]:
         """What `BatchNull.log_p` says of batches or windows, from their readings (B, 1 + readings).
