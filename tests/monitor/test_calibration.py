@@ -37,6 +37,17 @@ def test_windows_that_are_too_large_for_the_reference_are_refused_with_the_size_
     calibration = made(24 * BATCH)
     assert calibration.windows == (2,)
     assert any("windows of 8 batches" in words and "5760 events" in words for words in calibration.refused)
+    assert calibration.thresholds.windows is not None
+    assert calibration.thresholds.drift is not None
+
+
+def test_evidence_of_a_drift_is_refused_with_the_size_that_it_takes() -> None:
+    calibration = made(22 * BATCH, windows=())
+    assert calibration.thresholds.drift is None
+    assert calibration.refused == (
+        "evidence of a drift over many batches, for which a reference of 1440 events is needed",
+    )
+    assert made(25 * BATCH, windows=()).thresholds.drift is not None
 
 
 def test_thresholds_are_stricter_the_longer_the_run() -> None:

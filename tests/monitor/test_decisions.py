@@ -71,8 +71,8 @@ def test_thresholds_give_the_rate_that_was_asked_for_on_new_streams(run_length: 
     assert drift / 200_000 == pytest.approx(goal, rel=0.25)
 
 
-def test_without_windows_there_is_no_threshold_for_them_nor_for_drift() -> None:
-    thresholds = thresholds_of(log_p(20, 50), 100.0)
+def test_what_is_not_promised_has_no_threshold() -> None:
+    thresholds = thresholds_of(log_p(20, 50), 100.0, drift=False)
     assert thresholds.windows is None
     assert thresholds.drift is None
     assert thresholds.to_dict() == {"single": -np.log(100.0), "windows": None, "drift": None}

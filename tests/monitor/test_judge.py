@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 from lanner.monitor.calibration import MonitorCalibration
+from lanner.monitor.decisions import log_e_value
 from lanner.monitor.judge import BatchVerdict, Judge, StreamState
 from lanner.typing import Array
-from tests.monitor.conftest import BATCH, events
+from tests.monitor.conftest import BATCH, REFERENCE, events
 
 
 def run(judge: Judge, batches: list[Array], **options) -> tuple[StreamState, list[BatchVerdict]]:
@@ -100,6 +101,18 @@ def test_the_number_of_events_is_tested_where_it_is_known(judge: Judge) -> None:
     _, empty = judge.after(judge.start(), judge.sums(events(0, 1)), "b", expected=40.0)
     assert empty.p_value == pytest.approx(2 * np.exp(-40.0))
     assert empty.is_alarm
+
+
+def test_a_batch_as_large_as_the_reference_counts_as_a_smaller_one_in_what_is_accumulated(judge: Judge) -> None:
+    (_, (small,)), (_, (large,)) = run(judge, [shifted(400, 8, 0.2)]), run(judge, [shifted(4000, 8, 0.2)])
+    most = REFERENCE / 12
+    of = judge.calibration
+    readings = of.yardstick.read(judge.sums(shifted(4000, 8, 0.2))[None])
+    log_p, _, _ = of.log_p(readings * most / 4000)
+    assert large.log_product == pytest.approx(float(log_e_value(log_p)[0]))
+    # Below that it counts as it is, and its own p-value is that of all its events.
+    assert small.log_product == pytest.approx(float(log_e_value(np.log([small.p_value]))[0]))
+    assert large.p_value < np.exp(log_p[0])
 
 
 def test_a_departure_below_the_tolerance_is_no_alarm(calibration: MonitorCalibration) -> None:

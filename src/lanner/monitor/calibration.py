@@ -19,6 +19,7 @@ from lanner.monitor.decisions import Thresholds, thresholds_of
 from lanner.monitor.null import BatchNull
 from lanner.monitor.spread import spread_of, with_spread
 from lanner.monitor.streams import toy_streams
+from lanner.monitor.toys import SMALLEST
 from lanner.monitor.yardstick import Yardstick
 from lanner.run.fingerprint import numbers_version, sample_digest
 from lanner.run.manifest import FolderWriter, Manifest
@@ -30,7 +31,10 @@ KIND = "monitor"
 _DESCRIPTION, _ARRAYS = "calibration.json", "calibration.npz"
 MOST_SHARE = 1 / 12  # of the reference that a window may be as large as
 _PARTS = 1000  # in which progress is told
-LEAST_RATIO = 20.0  # reference events for each of a typical batch
+# Reference events for each of a typical batch, and for evidence that is accumulated over many of them. The number of
+# batches needs no limit: with 20 times the fluctuation of the reference changes the mean of log e, -0.31 for uniform p,
+# to -0.09 in the worst of 15 references, so that the product of e-values still falls.
+LEAST_RATIO, LEAST_FOR_DRIFT = 20.0, 24.0
 
 
 @dataclass(frozen=True)
@@ -112,11 +116,17 @@ class MonitorCalibration:
                 f"{LEAST_RATIO:g} are needed: give {LEAST_RATIO * rules.batch:.0f} or more, or smaller batches"
             )
         windows = tuple(k for k in rules.windows if k * rules.batch <= MOST_SHARE * yardstick.worth)
-        refused = tuple(
+        refused = [
             f"windows of {k} batches, for which a reference of {k * rules.batch / MOST_SHARE:.0f} events is needed"
             for k in rules.windows
             if k not in windows
-        )
+        ]
+        drift = ratio >= LEAST_FOR_DRIFT
+        if not drift:
+            refused.append(
+                "evidence of a drift over many batches, for which a reference of "
+                f"{LEAST_FOR_DRIFT * rules.batch:.0f} events is needed"
+            )
         if len(good):
             sums = np.stack([yardstick.sums(features) for features in good])
             yardstick = with_spread(yardstick, spread_of(yardstick, halves, sums, seed=rules.seed))
@@ -132,13 +142,23 @@ class MonitorCalibration:
             yardstick, halves, null, batch=rules.batch, windows=windows, streams=rules.streams, length=rules.length,
             seed=rules.seed, told=_told(progress, "toy streams"),
         )  # fmt: skip
-        thresholds = thresholds_of(streams, rules.run_length)
-        return cls(rules, yardstick, null, thresholds, sample_digest(reference), refused)
+        thresholds = thresholds_of(streams, rules.run_length, drift=drift)
+        return cls(rules, yardstick, null, thresholds, sample_digest(reference), tuple(refused))
 
     @property
     def windows(self) -> tuple[int, ...]:
         """The windows for which the reference is large enough."""
         return tuple(k for k in self.rules.windows if k * self.rules.batch <= MOST_SHARE * self.yardstick.worth)
+
+    def accumulated_share(self, size: float) -> float:
+        """By which the readings of a batch are scaled for evidence and for the list of flagged batches.
+
+        Where batches are as large as a good part of the reference, its fluctuation makes all their p-values small or
+        large together. Of references 20 times as large as a typical batch, with batches of up to half the reference,
+        one in ten then let the product of e-values exceed 20, which one in twenty may. So there they count as if they
+        had no more than a twelfth of the reference's events.
+        """
+        return min(1.0, max(MOST_SHARE * self.yardstick.worth, SMALLEST) / max(size, 1.0))
 
     def log_p(self, readings: Array) -> tuple[Array, Array, Array]:
         """What `BatchNull.log_p` says of batches or windows, from their readings (B, 1 + readings).

@@ -68,8 +68,12 @@ class Evidence:
         return Evidence(-np.inf, self.log_product)
 
 
-def thresholds_of(streams: Mapping[int, Array], run_length: float) -> Thresholds:
-    """From log p of toy streams, (streams, batches), by the number of batches in a window; 1 is a batch alone."""
+def thresholds_of(streams: Mapping[int, Array], run_length: float, *, drift: bool = True) -> Thresholds:
+    """From log p of toy streams, (streams, batches), by the number of batches in a window; 1 is a batch alone.
+
+    Evidence begins at nothing in each of them: of streams of 200 batches the thresholds give rates in streams of 3000
+    that are 2 to 6 % higher (independent batches, run lengths of 100 and 1000).
+    """
     single = streams[1]
     goal = single.size / run_length
 
@@ -83,8 +87,8 @@ def thresholds_of(streams: Mapping[int, Array], run_length: float) -> Thresholds
     windows = {length: log_p for length, log_p in streams.items() if length > 1}
     of_windows = -solved(lambda c: _window_alarms(windows, -c), 0.0, 100.0) if windows else None
     log_e = log_e_value(single)
-    drift = solved(lambda c: _drift_alarms(log_e, c), -5.0, 100.0) if windows else None
-    return Thresholds(-float(np.log(run_length)), of_windows, drift)
+    of_drift = solved(lambda c: _drift_alarms(log_e, c), -5.0, 100.0) if drift else None
+    return Thresholds(-float(np.log(run_length)), of_windows, of_drift)
 
 
 def _window_alarms(windows: Mapping[int, Array], threshold: float) -> int:

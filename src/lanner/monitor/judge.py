@@ -63,7 +63,7 @@ class BatchVerdict:
     log_product: float  # of all e-values
     alarms: tuple[Alarm, ...]
     tolerated: tuple[Alarm, ...] = ()  # alarms that the tolerance leaves out
-    p_extrapolated: float | None = None  # continued beyond the toys, by which batches are flagged
+    p_extrapolated: float | None = None  # continued beyond the toys
 
     @property
     def is_alarm(self) -> bool:
@@ -109,9 +109,10 @@ class Judge:
         own = of.yardstick.read(sums[None])[0]
         last = (*state.last, own)[-max((1, *of.windows)) :]
         joined = [(1, own)] + [(k, np.sum(last[-k:], axis=0)) for k in of.windows if len(last) >= k]
-        readings = np.stack([r for _, r in joined])
+        # At the end the batch as it counts for what is accumulated.
+        readings = np.stack([*(r for _, r in joined), own * of.accumulated_share(own[0])])
         tested = readings[:, 0] >= SMALLEST
-        log_p, log_tail, of_scales = np.zeros(len(joined)), np.zeros(len(joined)), None
+        log_p, log_tail, of_scales = np.zeros(len(readings)), np.zeros(len(readings)), None
         if tested.any():
             log_p[tested], log_tail[tested], of_scales = of.log_p(readings[tested])
         events = int(sums[0])
@@ -119,12 +120,14 @@ class Judge:
         log_count = None if expected is None else _log_p_of_count(events, expected)
         log_own = _combined(log_shape, log_count)
         log_beyond = _combined(float(log_tail[0]) if tested[0] else None, log_count)
-        judged = zip(joined[1:], log_p[1:], tested[1:], strict=True)
+        log_added = _combined(float(log_p[-1]) if tested[-1] else None, log_count)
+        log_listed = _combined(float(log_tail[-1]) if tested[-1] else None, log_count)
+        judged = zip(joined[1:], log_p[1:-1], tested[1:-1], strict=True)
         windows = tuple(Window(k, int(r[0]), float(np.exp(p))) for (k, r), p, ok in judged if ok)
         evidence, flagged = state.evidence, state.flagged
         assert flagged is not None
-        if log_own is not None and log_beyond is not None:
-            evidence, flagged = evidence.after(log_own), flagged.after(log_beyond)
+        if log_added is not None and log_listed is not None:
+            evidence, flagged = evidence.after(log_added), flagged.after(log_listed)
         alarms = self._alarms(log_own, windows, evidence, events)
         effect = effect_of(of.yardstick, own, rules.batch) if tested[0] and details else None
         tolerated: tuple[Alarm, ...] = ()
