@@ -261,14 +261,17 @@ class _Page:
 
     def __init__(self, made: Monitor) -> None:
         self._made, self.path = made, made.folder
-        self._due, self._written = 0.0, -1
+        self._due, self._written = 0.0, (-1, -1)
 
     def write(self, *, only_if_due: bool) -> None:
-        if only_if_due and (time.monotonic() < self._due or self._written == len(self._made.store)):
+        if only_if_due and time.monotonic() < self._due:
+            return
+        there = len(self._made.store), len(self._made.quarantined)
+        if only_if_due and there == self._written:
             return
         start = time.monotonic()
         self.path = self._made.write_page(refresh=_REFRESH if only_if_due else None)
         write_atomically(self._made.folder / _GOOD_RUNS, json.dumps(self._made.good_runs(), indent=1))
-        self._written = len(self._made.store)
+        self._written = there
         end = time.monotonic()
         self._due = end + max(2.0, (end - start) / _SHARE)
