@@ -46,6 +46,8 @@ from lanner.model.score_model import ScoreModel
 from lanner.model.splits import NEVER
 from lanner.model.summing import moment_labels
 from lanner.model.weightings import Draw
+from lanner.monitor.calibration import MonitorCalibration, Rules
+from lanner.monitor.judge import BatchVerdict, Judge
 from lanner.paper.datasets import one_dimensional
 from lanner.paper.datasets.library import Library, experiment_module
 from lanner.paper.suite_cases import suite_case
@@ -70,18 +72,21 @@ __all__ = [
     "PUBLISHED",
     "STATISTICS",
     "VERMILION",
+    "BatchVerdict",
     "Bunches",
     "Combination",
     "Draw",
     "FitKeywords",
     "FitSettings",
     "Fits",
+    "Judge",
     "Kernel",
     "Ladder",
     "LawMoments",
     "Library",
     "MomentSums",
     "Moments",
+    "MonitorCalibration",
     "Network",
     "NullToys",
     "PMap",
@@ -90,6 +95,7 @@ __all__ = [
     "PreparedKernel",
     "Progress",
     "ReferenceScheme",
+    "Rules",
     "SameToys",
     "Sample",
     "ScaledRows",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src" / "lanner"
-MIRRORED = ("events", "model", "uncertainties", "inference", "run")
+MIRRORED = ("events", "model", "uncertainties", "inference", "run", "monitor")
 MOST_LINES = 350
 
 

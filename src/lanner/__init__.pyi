@@ -16,6 +16,7 @@ from .inference import WeightedChi2, analytic_null
 from .model.estimator import LogRatioClassifier
 from .model.fit import fit_ratio
 from .model.ratio import LearnedRatio
+from .monitor.monitor import Monitor
 from .paper.datasets.example import write_example
 from .paper.reproduce import reproduce
 from .paper.suites import compare_suite, power_suite
@@ -52,6 +53,7 @@ __all__ = [
     "LearnedRatio",
     "LogRatioClassifier",
     "Look",
+    "Monitor",
     "Normalisation",
     "Power",
     "Process",

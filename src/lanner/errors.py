@@ -9,6 +9,14 @@ class InputError(LannerError, ValueError):
     """The samples or settings given cannot be used as they are."""
 
 
+class EmptySampleError(InputError):
+    """A file has no events, or a selection leaves none."""
+
+
+class BatchError(InputError):
+    """A batch that a monitor cannot count; it is recorded, and the stream goes on."""
+
+
 class UnknownSettingError(InputError, TypeError):
     """A keyword, a flag or a key of a configuration file that nothing is called by; the nearest names are offered."""
 

@@ -32,6 +32,10 @@ SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "files_as_they_are": (("--smoke",), (), ()),
     "ladders": (("--smoke", "--kept", "kept", "--write", "page.md"), (), ("page.md",)),
     "learned_ratios": (("--smoke", "--write", "page.md"), (), ("page.md",)),
+    "monitor_delay": (("--smoke", "--write", "page.md"), (), ("page.md", "figures/monitor_delay.png")),
+    "monitor_runs": (("--smoke", "--file", "runs.csv", "--kept", "kept.json", "--write", "page.md"), (), ("page.md",)),
+    "monitor_speed": (("--smoke", "--write", "page.md"), (), ("page.md",)),
+    "monitor_streams": (("--smoke", "--kept", "kept.json", "--write", "page.md"), (), ("page.md",)),
     "network_significances": (
         ("--smoke", "--kept", "kept", "--output", "out"),
         ("torch",),
@@ -67,10 +71,23 @@ def write_measured_rows(folder: Path) -> None:
         "pt1": rng.normal(45, 3, n), "eta1": rng.normal(0, 0.3, n), "phi1": phi, "Q1": np.ones(n),
         "pt2": rng.normal(45, 3, n), "eta2": rng.normal(0, 0.3, n), "phi2": phi + 3, "Q2": -np.ones(n),
     }  # fmt: skip
+    write_runs(folder, rng)
     noise = {name: rng.exponential(size=n) for name in (*higgs.LOW_LEVEL, *higgs.HIGH_LEVEL)}
     for file, columns in (("cms.csv", muons), ("higgs.csv", noise | {"label": np.arange(n) % 2})):
         table = np.column_stack(list(columns.values()))
         np.savetxt(folder / file, table, delimiter=",", header=",".join(columns), comments="")
+
+
+def write_runs(folder: Path, rng: np.random.Generator) -> None:
+    """Electrons of some runs, of which one is large."""
+    n = 6000
+    columns = {"Run": np.repeat([1, 2, 3, 4, 5, 6], [1000, 900, 3000, 500, 300, 300])}
+    for k in ("1", "2"):
+        eta = rng.uniform(-2.4, 2.4, n)
+        columns |= {f"type{k}": np.where(np.abs(eta) < 1.479, "EB", "EE"), f"eta{k}": eta}
+        columns |= {f"pt{k}": 25 + rng.exponential(15, n), f"sigmaEtaEta{k}": rng.normal(0.01, 0.001, n)}
+    rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (folder / "runs.csv").write_text("\n".join(rows))
 
 
 def test_every_script_is_run_here() -> None:
@@ -84,7 +101,7 @@ def test_it_still_runs(name: str, tmp_path: Path) -> None:
     for package in needed:
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    if "higgs.csv" in arguments:
+    if {"higgs.csv", "runs.csv"} & set(arguments):
         write_measured_rows(tmp_path)
     done = subprocess.run(
         [sys.executable, FOLDER / f"{name}.py", *arguments],

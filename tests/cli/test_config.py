@@ -86,8 +86,12 @@ def test_a_file_takes_every_setting(tmp_path: Path, name: str) -> None:
         value = kind.options[0]
     elif name == "trace_error":
         value = "0.1"
-    elif name == "reference_size":
+    elif name in ("reference_size", "windows"):
         value = "2"
+    elif name in ("size", "batch", "run_length"):
+        value = "20"
+    elif name == "false_discoveries":
+        value = "0.1"
     elif name == "uncertainties":
         value = "{lumi: {normalisation: 0.03}}"
     assert set(load_config(write(tmp_path, "c.yaml", f"{name.replace('_', '-')}: {value}\n"))) == {name}

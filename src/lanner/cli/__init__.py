@@ -21,6 +21,7 @@ from lanner.cli.exposing import exposure
 from lanner.cli.finished import inspect, report
 from lanner.cli.folders import with_output
 from lanner.cli.groups import Grouped
+from lanner.cli.monitoring import monitor
 from lanner.cli.options import (
     FIT,
     SAMPLES,
@@ -252,6 +253,7 @@ def apply(calibration: str, config_file: str | None, as_json: bool, quiet: bool,
         click.echo(result.to_json() if as_json else f"{in_words(result)}{written}")
 
 
+main.add_command(monitor)
 main.add_command(inspect)
 main.add_command(report)
 main.add_command(export)

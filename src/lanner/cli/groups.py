@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -26,19 +26,25 @@ _GROUPS = {
     "Output": _OUTPUT,
     "Machine and cluster": _CLUSTER,
 }
-_PLACES = {name: title for title, names in _GROUPS.items() for name in names.split()}
 
 
 class Grouped(click.Command):
-    """A command whose help has its options in groups; `needed` are those that one cannot do without."""
+    """A command whose help has its options in groups; `needed` are those that one cannot do without.
 
-    def __init__(self, *args: Any, needed: Sequence[str] = (), **keywords: Any) -> None:
+    `places` are groups of its own between those of input and output.
+    """
+
+    def __init__(
+        self, *args: Any, needed: Sequence[str] = (), places: Mapping[str, str] | None = None, **keywords: Any
+    ) -> None:
         super().__init__(*args, **keywords)
         self.needed = tuple(needed)
+        self.groups = {"Input": _INPUT} | dict(places) | {"Output": _OUTPUT} if places else _GROUPS
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, a section for each group."""
-        found: dict[str, list[tuple[str, str]]] = {title: [] for title in _GROUPS}
+        found: dict[str, list[tuple[str, str]]] = {title: [] for title in self.groups}
+        places = {name: title for title, names in self.groups.items() for name in names.split()}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is None:
@@ -46,7 +52,7 @@ class Grouped(click.Command):
             name, text = record
             if parameter.name in self.needed:
                 text += "  [required]"
-            found[_PLACES.get(parameter.name or "", "Output")].append((name, text))
+            found[places.get(parameter.name or "", "Output")].append((name, text))
         for title, records in found.items():
             if records:
                 with formatter.section(title):

@@ -117,7 +117,17 @@ class Combination:
 
     def __call__(self, t: Array) -> Array:
         """The combined statistic of each column: large where the scales are extreme."""
-        return np.asarray(_COMBINE[self.kind](self.log_p(t), np.array(self.votes)[:, None]))
+        return combine(self.kind, self.log_p(t), self.votes)
+
+
+def combine(kind: str, log_p: Array, votes: Sequence[float] | None = None) -> Array:
+    """One number for each column of log p, (scales, n): large where the scales are extreme.
+
+    >>> combine("smallest", np.log([[0.5], [0.1]])).round(3).tolist()
+    [2.303]
+    """
+    v = np.ones(len(log_p)) if votes is None else np.array(votes)
+    return np.asarray(_COMBINE[kind](log_p, v[:, None]))
 
 
 def check_combination(kind: str) -> None:

@@ -25,6 +25,7 @@ class Stream(IntEnum):
     ACCEPTED = 9
     AUXILIARY = 10
     NETWORK = 11
+    MONITOR = 12
 
 
 def rng_of(seed: int, stream: Stream, *place: int) -> np.random.Generator:

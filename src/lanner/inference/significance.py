@@ -153,7 +153,7 @@ def fit_chi2(null: ArrayLike, *, replicates: int = 999, rng: np.random.Generator
     return Chi2Fit(dof, error, p)
 
 
-def gamma_logsf(shape: float, x: Array) -> Array:
+def gamma_logsf(shape: float | Array, x: Array) -> Array:
     """log of the upper tail of a gamma distribution, also where SciPy's underflows (x beyond some 700).
 
     >>> gamma_logsf(1.0, np.array([-1.0, 2.0, 5000.0])).tolist()
@@ -163,7 +163,9 @@ def gamma_logsf(shape: float, x: Array) -> Array:
     with np.errstate(divide="ignore"):
         log_p = np.log(gammaincc(shape, np.maximum(x, 0.0)))
     far = np.isneginf(log_p) & np.isfinite(x)
-    y = x[far]
+    if not far.any():
+        return np.asarray(log_p)
+    y, shape = x[far], np.broadcast_to(shape, x.shape)[far]
     # Legendre's continued fraction of the incomplete gamma function, from the inside out; y is far above the shape.
     fraction = np.zeros_like(y)
     for k in range(60, 0, -1):

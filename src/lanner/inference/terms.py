@@ -147,7 +147,7 @@ class LocalTerm:
 Term = CountTerm | ProfiledCountTerm | LocalTerm | ReachTerm
 
 
-def poisson_log_excess(number: Array, mean: float) -> Array:
+def poisson_log_excess(number: Array, mean: float | Array) -> Array:
     """log of the chance that a Poisson number reaches another one, which need not be whole.
 
     >>> poisson_log_excess(np.array([0.0, 1.0, 400.0]), 0.1).round(3).tolist()
@@ -158,8 +158,8 @@ def poisson_log_excess(number: Array, mean: float) -> Array:
         log_p = np.log(gammainc(np.maximum(k, 1e-12), mean))
     far = np.isneginf(log_p)
     # The first term of the sum and the geometric series that bounds the others.
-    x = k[far]
-    log_p[far] = x * np.log(mean) - mean - gammaln(x + 1) - np.log1p(-mean / (x + 1))
+    x, m = k[far], np.broadcast_to(mean, k.shape)[far]
+    log_p[far] = x * np.log(m) - m - gammaln(x + 1) - np.log1p(-m / (x + 1))
     return np.asarray(np.where(k > 0, log_p, 0.0))
 
 

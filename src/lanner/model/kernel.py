@@ -70,25 +70,38 @@ class KernelColumns:
 
     def __call__(self, x: Array) -> Values:
         """The matrix k(x_i, c_j), C-ordered."""
+        if self.arrays.xp is not np:
+            return self._elsewhere(x)
+        k = self._logarithms(x)
+        return np.exp(k, out=k)
+
+    def single(self, x: Array) -> NDArray[np.float32]:
+        """The same where NumPy is, in single precision from the exponential on, which is several times as fast."""
+        k = self._logarithms(x).astype(np.float32)
+        return np.exp(k, out=k)
+
+    def _logarithms(self, x: Array) -> Array:
+        rows, far = self._rows(x)
+        k: Array = rows @ self.columns
+        if len(far):
+            k[far] = -0.5 * cdist(rows[far, :-2], self.columns[:-2].T, "sqeuclidean")
+        if len(self.far):
+            k[:, self.far] = -0.5 * cdist(rows[:, :-2], self.columns[:-2, self.far].T, "sqeuclidean")
+        np.minimum(k, 0.0, out=k)  # rounding can leave a distance below zero
+        return np.maximum(k, _LEAST_LOG, out=k)
+
+    def _rows(self, x: Array) -> tuple[Array, NDArray[np.intp]]:
+        """What events are in the product with the columns, and which of them are far from the origin."""
         z = (x - self.origin) / self.width
         squares = np.einsum("ij,ij->i", z, z)
         rows = np.hstack([z, -0.5 * squares[:, None], np.ones((len(z), 1))])
-        far = np.flatnonzero(squares > _FAR**2)
-        if self.arrays.xp is not np:
-            return self._elsewhere(rows, wild=bool(len(far) or len(self.far)))
-        k: Array = rows @ self.columns
-        if len(far):
-            k[far] = -0.5 * cdist(z[far], self.columns[:-2].T, "sqeuclidean")
-        if len(self.far):
-            k[:, self.far] = -0.5 * cdist(z, self.columns[:-2, self.far].T, "sqeuclidean")
-        np.minimum(k, 0.0, out=k)  # rounding can leave a distance below zero
-        np.maximum(k, _LEAST_LOG, out=k)
-        return np.exp(k, out=k)
+        return rows, np.flatnonzero(squares > _FAR**2)
 
-    def _elsewhere(self, rows: Array, *, wild: bool) -> Values:
+    def _elsewhere(self, x: Array) -> Values:
         """The same by another library than NumPy; a block with far events is done the slow way as a whole."""
+        rows, far = self._rows(x)
         xp, placed = self.arrays.xp, self.arrays.put(rows)
-        if wild:
+        if len(far) or len(self.far):
             k = xp.zeros_like(placed[:, :1] * self.columns[:1, :])
             for j in range(rows.shape[1] - 2):
                 k = k - 0.5 * (placed[:, j : j + 1] - self.columns[j : j + 1, :]) ** 2

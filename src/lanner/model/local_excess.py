@@ -56,9 +56,7 @@ class LocalExcess:
         """
         k = np.maximum(basis.factor @ mean, 1 / worth)
         k2 = np.maximum(np.einsum("ij,ij->i", basis.factor @ second, basis.factor), 1 / worth)
-        size = np.minimum(k2 / k, 1.0)
-        many = expected * k / size
-        return cls(basis.factor, k, (many * size + _FEW) / (many + _FEW), expected, worth)
+        return cls(basis.factor, k, event_size(k, k2, expected), expected, worth)
 
     def significance(self, u: Array, own: Array | None = None, inside: Array | None = None) -> Array:
         """Z of each window, (r, B): above zero an excess.
@@ -73,19 +71,39 @@ class LocalExcess:
         is_taken = taken > 0
         on = np.maximum((change + a * both) / np.where(is_taken, 1 + a, 1.0), 0.0)
         off = both - np.where(is_taken, on, 0.0)
-        on, off = on / self.size[:, None], np.maximum(off / self.size[:, None], 1.0)
-        z2 = xlogy(on, (1 + a) / a * on / (on + off)) + off * np.log((1 + a) * off / (on + off))
-        z = np.copysign(np.sqrt(2 * np.maximum(z2, 0.0)), on - a * off)
+        z = li_ma(on / self.size[:, None], off / self.size[:, None], a)
         return np.asarray(z if own is None else np.where(own > 0, 0.0, z))
 
     def statistic(self, u: Array, own: Array | None = None, inside: Array | None = None) -> Array:
         """-ln of the tail beyond the largest |Z| of each column, or the mean of the largest few of many."""
         found = np.empty(u.shape[1])
-        places = max(1, len(self.mean) // _PIVOTS_A_PLACE)
         for start in range(0, u.shape[1], _COLUMNS):
             part = slice(start, start + _COLUMNS)
             of_part = (None if own is None else own[:, part], None if inside is None else inside[part])
-            z = np.abs(self.significance(u[:, part], *of_part))
-            largest = z.max(axis=0) if places == 1 else np.partition(z, -places, axis=0)[-places:].mean(axis=0)
-            found[part] = -log_ndtr(-largest)
+            found[part] = largest_of(self.significance(u[:, part], *of_part))
         return found
+
+
+def event_size(k: Array, k2: Array, expected: float | Array) -> Array:
+    """What an event in a window counts, from E[k] and E[k^2]: E[k^2] / E[k], or 1 where few are expected."""
+    size = np.minimum(k2 / k, 1.0)
+    many = expected * k / size
+    return np.asarray((many * size + _FEW) / (many + _FEW))
+
+
+def li_ma(on: Array, off: Array, alpha: float | Array) -> Array:
+    """Z of `on` events where `off` are in a sample 1/alpha times as large: above zero an excess.
+
+    >>> li_ma(np.array([10.0, 20.0]), np.array([100.0, 100.0]), 0.1).round(3).tolist()
+    [0.0, 2.616]
+    """
+    a, off = alpha, np.maximum(off, 1.0)
+    z2 = xlogy(on, (1 + a) / a * on / (on + off)) + off * np.log((1 + a) * off / (on + off))
+    return np.asarray(np.copysign(np.sqrt(2 * np.maximum(z2, 0.0)), on - a * off))
+
+
+def largest_of(significance: Array) -> Array:
+    """-ln of the tail beyond the largest |Z| of each column, or beyond the mean of the largest few of many."""
+    z, places = np.abs(significance), max(1, len(significance) // _PIVOTS_A_PLACE)
+    largest = z.max(axis=0) if places == 1 else np.partition(z, -places, axis=0)[-places:].mean(axis=0)
+    return np.asarray(-log_ndtr(-largest))

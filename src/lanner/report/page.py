@@ -122,8 +122,8 @@ def render(
     )
 
 
-def template_of(name: str) -> Callable[..., str]:
-    """What makes the text of a page by its template, with what all of them share."""
+def template_of(name: str, package: str = "lanner.report") -> Callable[..., str]:
+    """What makes the text of a page by a template, which escapes every value on its way into it."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
@@ -132,7 +132,7 @@ def template_of(name: str) -> Callable[..., str]:
     environment.filters |= {
         f.__name__: f for f in (words.number, words.aligned, words.z_score, words.with_error, words.capitalise)
     }
-    render: Callable[..., str] = environment.from_string(resource(name)).render
+    render: Callable[..., str] = environment.from_string(resource(name, package)).render
     return render
 
 
@@ -148,6 +148,6 @@ def _finalised(value: Any) -> Any:
     return visible(value) if type(value) is str else value
 
 
-def resource(name: str) -> str:
-    """The text of a template or style."""
-    return resources.files("lanner.report").joinpath("templates", name).read_text(encoding="utf-8")
+def resource(name: str, package: str = "lanner.report") -> str:
+    """A file of a package's templates."""
+    return resources.files(package).joinpath("templates", name).read_text(encoding="utf-8")

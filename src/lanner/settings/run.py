@@ -85,6 +85,45 @@ class RunSettings(FitSettings):
     tests: tuple[str, ...] | None = setting(
         None, Names(some=True), "Tests to compare; --list names them.", "all but the slow ones"
     )
+    batches: tuple[str, ...] | None = setting(
+        None, Names(path=True), "Monitor: files of batches, or a glob; each is a batch, unless they are split."
+    )
+    follow: str | None = setting(None, Text("DIR"), "Monitor: a folder, or a glob, whose new files are batches.")
+    by: tuple[str, ...] | None = setting(
+        None, Names(some=True), "Monitor: split events by the values of a column, or of run and luminosity section."
+    )
+    size: int | None = setting(None, Number(whole=True, least=8), "Monitor: split events into batches of so many.")
+    sort: bool = setting(False, Flag(), "Monitor: batches of --by in the order of their values, not of the events.")
+    good: tuple[str, ...] | None = setting(
+        None,
+        Names(path=True),
+        "Monitor: files of batches that are known to be good, split as batches are: how they differ is no alarm.",
+    )
+    rates: str | None = setting(
+        None,
+        Text("FILE|COLUMN"),
+        "Monitor: how many events are expected in each batch: a CSV or JSON file of names and numbers, or a column.",
+    )
+    rate: float = setting(1.0, Number(above=0, most=1e15), "Monitor: expected events for each unit of --rates.", "1")
+    poll: float = setting(5.0, Number(least=0.01, most=86400), "Monitor: seconds between two looks at --follow.", "5")
+    idle: float | None = setting(
+        None, Number(above=0, most=1e9), "Monitor: end when nothing new has come for so many seconds.", "never"
+    )
+    batch: float | None = setting(
+        None,
+        Number(least=8, most=1e9, such_as="500"),
+        "Monitor: events of a typical batch.",
+        "--size, where it is given",
+    )
+    run_length: float = setting(
+        1000.0, Number(least=10, most=1e6), "Monitor: batches between two false alarms of each kind.", "1000"
+    )
+    windows: tuple[int, ...] = setting(
+        (2, 4, 8), Numbers(whole=True, least=2), "Monitor: how many of the last batches are judged together.", "2,4,8"
+    )
+    false_discoveries: float = setting(
+        0.05, Number(above=0, below=1), "Monitor: the share of false ones in the list of flagged batches.", "0.05"
+    )
     hidden: tuple[int, ...] | None = setting(
         None, Numbers(whole=True, least=1), "Network: units of each hidden layer.", "4"
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lanner._util.machine import megabytes
 from lanner._util.text import count, joined
-from lanner.errors import InputError, MemoryBudgetError
+from lanner.errors import EmptySampleError, InputError, MemoryBudgetError
 from lanner.events.columns import read_only
 from lanner.events.expression_values import Longest
 from lanner.events.io.request import Request
@@ -153,11 +153,11 @@ class SampleBuilder:
 
     def _check_rows(self) -> None:
         if not self.rows:
-            raise InputError(f"{self.what} is empty (no rows): give at least one event")
+            raise EmptySampleError(f"{self.what} is empty (no rows): give at least one event")
         if not self.chosen:
             ranges = [f"{name!r} is {low:g} to {high:g}" for name, (low, high) in self.ranges.items()]
             out_of_reach = "; ".join(self._out_of_reach())
-            raise InputError(
+            raise EmptySampleError(
                 f"the {self.request.where!s} selects none of the {count(self.rows, 'row')} of {self.what}"
                 f"{f' ({joined(ranges)})' if ranges else ''}: loosen it{f' ({out_of_reach})' if out_of_reach else ''}"
             )

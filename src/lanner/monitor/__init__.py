@@ -1,0 +1,1 @@
+"""Monitoring: a stream of batches against one reference, with alarms whose rate is known."""
