@@ -68,12 +68,11 @@ def streams(ratio: int, seed: int, *, batches: int, rules: dict[str, Any]) -> di
 
 def one_stream(judge: Judge, numbers: NDArray[np.intp], rng: np.random.Generator) -> Stream:
     """What is decided of one stream."""
-    state, p, windows, product, alarms = judge.start(), [], [], 0.0, dict.fromkeys(KINDS, 0)
+    state, p, product, alarms = judge.start(), [], 0.0, dict.fromkeys(KINDS, 0)
     for n in numbers:
         state, verdict = judge.after(state, judge.sums(events(int(n), rng)), "", details=False)
         assert verdict.p_value is not None
         p.append(float(f"{verdict.p_value:.4g}"))
-        windows.append([float(f"{w.p_value:.3g}") for w in verdict.windows])
         product = max(product, verdict.log_product)
         for alarm in verdict.alarms:
             alarms[alarm.kind] += 1
@@ -82,11 +81,9 @@ def one_stream(judge: Judge, numbers: NDArray[np.intp], rng: np.random.Generator
     promised = {"windows": judge.calibration.thresholds.windows, "drift": judge.calibration.thresholds.drift}
     return {
         "p": p,
-        "windows": windows,
         "alarms": {kind: n for kind, n in alarms.items() if promised.get(kind, 0.0) is not None},
         "log_product": product,
         "flagged": flagged,
-        "sizes": [int(n) for n in numbers],
     }
 
 
