@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,13 @@ from typing import Any
 from lanner._util.files import write_atomically
 from lanner.inference.null import Null
 from lanner.inference.sequential import Stopping
-from lanner.inference.significance import EmpiricalP, z_of_log_p
+from lanner.run.counted import Counted
 from lanner.run.fingerprint import numbers_version, versions
 from lanner.run.parts import Extrapolation
 from lanner.run.result import SearchResult
 
 SCHEMA = "lanner.regions/1"
 FOLDER = "regions"  # in which each region has a folder of its name
-_WELL_COUNTED = 12  # toys as extreme as the data, from which on counting them is better than any law
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +102,7 @@ class RegionResult:
 
 
 @dataclass(frozen=True, eq=False)
-class RegionsResult:
+class RegionsResult(Counted):
     """What several regions, which may share events, say together.
 
     Parameters
@@ -178,34 +176,9 @@ class RegionsResult:
     digests: tuple[tuple[str, str], ...] = ()
 
     @property
-    def empirical(self) -> EmpiricalP:
-        """The empirical global p-value with the number of toys behind it and of those as extreme as the data."""
-        found = None if self.stopping is None else self.stopping.judge(self.statistic, self.null.statistics)
-        return self.null.empirical(self.statistic) if found is None else found
-
-    @property
-    def p_value(self) -> float:
-        """The empirical global p-value: how often toys depart as much somewhere in the regions."""
-        return self.empirical.p_value
-
-    @property
-    def p_value_interval(self) -> tuple[float, float]:
-        """The 95 % Clopper-Pearson interval of the chance that a toy is as extreme as the data."""
-        return self.empirical.interval
-
-    @property
-    def z_score(self) -> float:
-        """One-sided Z of `p_value`; a lower bound if no toy is as extreme as the data."""
-        return self.empirical.z_score
-
-    @property
     def tail(self) -> Extrapolation | None:
         """The tail fitted to the highest toys, where counting them leaves p uncertain and toys look like it."""
-        tail, t = self.null.trusted_tail, self.statistic
-        if tail is None or t <= tail.threshold or self.empirical.exceedances >= _WELL_COUNTED:
-            return None
-        log_p = tail.log_p(t)
-        return Extrapolation(math.exp(log_p), z_of_log_p(log_p), tail.z_error(t), is_bound=t > tail.limit)
+        return self._by_tail(self.null.trusted_tail)
 
     def verdict(self) -> str:
         """Return the outcome of all regions in one sentence, with the global p-value.

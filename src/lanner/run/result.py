@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from lanner.inference.null import Null
 from lanner.inference.plan import Plan
 from lanner.inference.sequential import Stopping
-from lanner.inference.significance import EmpiricalP, z_of_log_p
+from lanner.inference.significance import z_of_log_p
 from lanner.inference.terms import OutOfReach
 from lanner.model.ratio import LearnedRatio
+from lanner.run.counted import Counted
 from lanner.run.parts import Combined, Extrapolation, Spread
 from lanner.run.systematics import Systematics
 from lanner.run.uncertain import Nuisance
@@ -21,11 +22,9 @@ from lanner.typing import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WELL_COUNTED = 12  # toys as extreme as the data by which p is known to 30 %, where "auto" stops making more
-
 
 @dataclass(frozen=True, eq=False)
-class SearchResult:
+class SearchResult(Counted):
     """What a search found: the test statistic, its null distribution, the p-value and the learned ratio.
 
     The result is the empirical p-value, a count of null toys. Where no toy is as extreme as the data, a law may
@@ -113,27 +112,6 @@ class SearchResult:
     unblinded: str | None = None
 
     @property
-    def empirical(self) -> EmpiricalP:
-        """The empirical p-value with the number of toys behind it and of those as extreme as the data."""
-        found = None if self.stopping is None else self.stopping.judge(self.statistic, self.null.statistics)
-        return self.null.empirical(self.statistic) if found is None else found
-
-    @property
-    def p_value(self) -> float:
-        """The empirical p-value (k + 1) / (n + 1) if k of n toys are as extreme as the data; a bound where k is 0."""
-        return self.empirical.p_value
-
-    @property
-    def p_value_interval(self) -> tuple[float, float]:
-        """The 95 % Clopper-Pearson interval of the chance that a toy is as extreme as the data."""
-        return self.empirical.interval
-
-    @property
-    def z_score(self) -> float:
-        """One-sided Z of `p_value`; a lower bound if no toy is as extreme as the data."""
-        return self.empirical.z_score
-
-    @property
     def chi2(self) -> Extrapolation | None:
         """The chi2 fitted to the toys, the paper's asymptotic formula; None where no chi2 describes them."""
         fit = self.null.chi2
@@ -154,11 +132,7 @@ class SearchResult:
         None for a single scale, with too few toys, and where so many are as extreme as the data that counting them is
         better than any law.
         """
-        tail, t = self.null.tail, self.statistic
-        if tail is None or t <= tail.threshold or self.empirical.exceedances >= _WELL_COUNTED:
-            return None
-        log_p = tail.log_p(t)
-        return Extrapolation(math.exp(log_p), z_of_log_p(log_p), tail.z_error(t), is_bound=t > tail.limit)
+        return self._by_tail(self.null.tail)
 
     @property
     def beyond(self) -> tuple[str, Extrapolation] | None:
