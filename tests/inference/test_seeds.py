@@ -7,7 +7,7 @@ from lanner.inference.seeds import Stream, rng_of
 def test_the_numbers_of_the_streams_never_change() -> None:
     """Kept toys mean something by them."""
     names = ["CENTERS", "TOYS", "DATA", "PIVOTS", "WIDTH", "CALIBRATION", "TUNING", "POWER", "BUNCHES", "ACCEPTED"]
-    names += ["AUXILIARY", "NETWORK"]
+    names += ["AUXILIARY", "NETWORK", "MONITOR"]
     assert [(s.name, s.value) for s in Stream] == [(name, value) for value, name in enumerate(names)]
 
 

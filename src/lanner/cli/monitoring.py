@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lanner._util.files import write_atomically
 from lanner._util.progress import begin, shown
 from lanner.cli.groups import Grouped
 from lanner.cli.options import common_flags, configured, flag_of, flags
@@ -269,6 +268,8 @@ class _Page:
         there = len(self._made.store), len(self._made.quarantined)
         if only_if_due and there == self._written:
             return
+        from lanner._util.files import write_atomically
+
         start = time.monotonic()
         self.path = self._made.write_page(refresh=_REFRESH if only_if_due else None)
         write_atomically(self._made.folder / _GOOD_RUNS, json.dumps(self._made.good_runs(), indent=1))

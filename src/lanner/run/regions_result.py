@@ -43,7 +43,7 @@ class RegionResult:
     >>> regions = {"low": "x0 < 1", "high": "x0 > 0.5"}
     >>> found = lanner.search_regions(reference, data, regions=regions, expected=150, toys=90, seed=1)
     >>> found.regions["low"].observed
-    97
+    95
     """
 
     name: str

@@ -324,5 +324,6 @@ def test_missing_objects_become_indicators_in_a_search_and_are_said_in_words(tmp
     said = [str(one) for one in result.plan.chosen]
     for name in ("pt1", "q1"):  # a charge is no continuous column, whose placeholders are recognised by their look
         assert any(f"column '{name}'" in one and "events that have no such object" in one for one in said)
-    with pytest.raises(InputError, match=r"column 'pt1' of reference is missing in .*scaling='robust'.*where="):
+    refused = r"column 'pt1' of reference and data together is missing in .*scaling='robust'.*where="
+    with pytest.raises(InputError, match=refused):
         lanner.search(*samples, expected=150, toys=20, seed=1, progress=False, scaling="standard")
