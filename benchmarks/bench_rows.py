@@ -26,6 +26,8 @@ from command_line import parse, study_parser
 from internals import markdown_table, worker_cluster
 
 EXPECTED, TOYS, FEATURES, FILES, SEED = 20_000, 300, 8, 4, 1
+# Who reads, how many they are, and when one is killed, in parts of the time without.
+WAYS = (("one worker", 1, None), ("two workers", 2, None), ("two workers, one killed on the way", 2, 0.5))
 
 
 def events(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -112,11 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_reference(Path(folder), number)
         source = lanner.spread(Path(folder) / "*.parquet")
-        for name, workers, kill in (
-            ("one worker", 1, None),
-            ("two workers", 2, None),
-            ("two workers, one killed on the way", 2, 0.5),
-        ):
+        for name, workers, kill in WAYS[: 1 if arguments.smoke else None]:
             after = None if kill is None else kill * made["two workers"]["seconds"]
             made[name] = by_workers(source, data, expected, workers, after)
             print(name, made[name], flush=True)

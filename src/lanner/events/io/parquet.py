@@ -31,7 +31,7 @@ def open_table(path: Path, inside: str | None, groups: Sequence[int] | None = No
     # a whole row group of compressed bytes is held for every column.
     with pa.OSFile(str(path)) as stream, pq.ParquetFile(stream, buffer_size=2**20, pre_buffer=False) as file:
         schema = file.schema_arrow
-        leaves = {leaf.name: leaf for leaf in _leaves(schema, file.metadata) if leaf.path[1:] or leaf.levels}
+        leaves = {leaf.name: leaf for leaf in _leaves(schema, file) if leaf.path[1:] or leaf.levels}
         inner = [name for name in leaves if name not in schema.names]
 
         def problem(name: str) -> str | None:
@@ -83,20 +83,27 @@ class _Leaf:
         return ".".join(self.path)
 
 
-def _leaves(schema: Any, metadata: Any) -> list[_Leaf]:
+def _leaves(schema: Any, file: Any) -> list[_Leaf]:
     """Return all that a file stores apart, in its own order; nothing if that cannot be told."""
     found = [leaf for name in schema.names for leaf in _leaves_of(schema.field(name).type, (name,), 0)]
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    if len(found) != metadata.num_columns:
+    if len(found) != file.metadata.num_columns:
         return []
+    stored = [file.metadata.schema.column(j).path for j in range(len(found))]
     return [
-        replace(
-            leaf,
-            stored=metadata.schema.column(j).path,
-            values=max((group.column(j).num_values / max(1, group.num_rows) for group in groups), default=1.0),
-        )
+        replace(leaf, stored=stored[j], values=_values(file, j, stored[j]) if leaf.levels else 1.0)
         for j, leaf in enumerate(found)
     ]
+
+
+def _values(file: Any, j: int, stored: str) -> float:
+    """Values of a column per event, in the row group that has most."""
+    found = 1.0
+    for g in range(file.num_row_groups):
+        # Reading a row refuses damaged statistics in words; asking for the metadata first would end the process.
+        next(file.iter_batches(batch_size=1, row_groups=[g], columns=[stored]), None)
+        group = file.metadata.row_group(g)
+        found = max(found, group.column(j).num_values / max(1, group.num_rows))
+    return found
 
 
 def _leaves_of(kind: Any, path: tuple[str, ...], levels: int) -> Iterator[_Leaf]:

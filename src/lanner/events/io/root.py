@@ -34,6 +34,7 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
     with uproot.open({str(path.absolute()): None}, handler=uproot.MultithreadedFileSource, array_cache=None) as file:
         name = _tree_name(file, path, inside)
         tree = file[name]
+        _check_footer(tree, path)
         fields = dict(tree.items())
         kinds = _forms(tree) if hasattr(tree, "cluster_summaries") else None
         what = f"{path}:{name}"
@@ -73,6 +74,18 @@ def open_table(path: Path, inside: str | None) -> Iterator[Table]:
             first=first,
             lists=lambda column: kind(column).lists,
         )
+
+
+def _check_footer(tree: Any, path: Path) -> None:
+    """Refuse an RNTuple whose footer is damaged, before uproot reads as many entries from it as it claims to have."""
+    if not hasattr(tree, "_prepare_footer_chunk"):  # of a TTree, or of another version of uproot
+        return
+    import xxhash
+
+    tree._prepare_footer_chunk()
+    content = bytes(tree._footer_chunk.raw_data)
+    if int.from_bytes(content[-8:], "little") != xxhash.xxh3_64_intdigest(content[:-8]):
+        raise InputError(f"{path} is damaged: the footer of its RNTuple does not fit its checksum")
 
 
 def _tree_name(file: Any, path: Path, inside: str | None) -> str:
