@@ -12,6 +12,7 @@ from lanner.run.blinded import (
     RECORD,
     Blinded,
     digests_of_files,
+    is_blind,
     open_folder,
     opened_at,
     read_blinded,
@@ -99,3 +100,7 @@ def test_a_lost_time_does_not_make_a_folder_blind_again(folder: Path) -> None:
     (folder / OPENED).write_text("{")
     assert "lost" in str(opened_at(folder))
     refuse_blind(folder)
+
+
+def test_a_path_that_can_be_none_is_not_blind() -> None:
+    assert not is_blind(Path("a" * 5000))

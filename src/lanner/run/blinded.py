@@ -8,6 +8,7 @@ compare them byte by byte; when the record was made is the time of its file, whi
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -93,7 +94,7 @@ def digests_of_files(paths: Sequence[Path]) -> tuple[tuple[str, str], ...]:
 
 def is_blind(folder: Path) -> bool:
     """Whether a folder is that of a blind search, unblinded by now or not."""
-    return (folder / RECORD).exists()
+    return os.path.exists(folder / RECORD)  # and no error where the path can be none: whoever writes there says why
 
 
 def read_blinded(folder: Path) -> Blinded:
