@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincc
-from scipy.stats import norm
 
-from lanner.inference.significance import z_of_log_p
+from lanner.inference.significance import gamma_logsf, z_of_log_p
 from lanner.typing import Array
 
 BINS = 20  # of a continuous feature; values that are shared by many events have a bin of their own
@@ -117,10 +115,7 @@ def _departure(name: str, edges: Array, share: Array, counts: Array, worth: floa
     z_score = 0.0
     if n > 0 and len(edges) > 1:
         chi2 = float(np.sum((counts - expected) ** 2 / variance))
-        with np.errstate(divide="ignore"):
-            log_p = float(np.log(gammaincc((len(edges) - 1) / 2, chi2 / 2)))
-        # Beyond what doubles hold the first term of the tail.
-        z_score = z_of_log_p(log_p) if np.isfinite(log_p) else float(norm.isf(0.0) if chi2 < 0 else np.sqrt(chi2))
+        z_score = z_of_log_p(float(gamma_logsf((len(edges) - 1) / 2, np.array([chi2 / 2]))[0]))
     pull = np.abs(counts - expected) / np.sqrt(variance) if n > 0 else np.zeros(len(edges))
     worst = int(np.argmax(pull))
     high = edges[worst + 1] if worst + 1 < len(edges) else np.inf

@@ -19,6 +19,7 @@ from lanner.monitor.calibration import MonitorCalibration
 from lanner.monitor.decisions import Evidence, FlaggedList
 from lanner.monitor.effect import Effect, Place, effect_of, place_of
 from lanner.monitor.toys import SMALLEST
+from lanner.run.result_plain import finite
 from lanner.typing import Array
 
 SHOWN = 3  # features that are named
@@ -74,7 +75,7 @@ class BatchVerdict:
         """As plain JSON; numbers that are infinite are None."""
         plain = asdict(self)
         plain["features"] = [asdict(f) | {"words": f.words} for f in self.features]
-        return {key: _finite(value) for key, value in plain.items()}
+        return {key: finite(value) for key, value in plain.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +207,3 @@ def _combined(log_shape: float | None, log_count: float | None) -> float | None:
         return log_shape if log_count is None else log_count
     p = min(log_shape, log_count)
     return float(p + np.log(2 - np.exp(p)))
-
-
-def _finite(plain: Any) -> Any:
-    if isinstance(plain, dict):
-        return {str(k): _finite(v) for k, v in plain.items()}
-    if isinstance(plain, list | tuple):
-        return [_finite(v) for v in plain]
-    if isinstance(plain, float) and not np.isfinite(plain):
-        return None
-    return plain
