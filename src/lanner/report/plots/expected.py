@@ -10,7 +10,7 @@ import numpy as np
 from lanner._util.text import count
 from lanner.inference.null import Null
 from lanner.report.expected import ExpectedProfile
-from lanner.report.plots.profile import flow, name_axis, stacked
+from lanner.report.plots.profile import flow, name_axis, scale_of_counts, stacked
 from lanner.report.plots.style import (
     BLACK,
     BLUE,
@@ -27,7 +27,6 @@ from lanner.report.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WIDE = 50.0  # ratio of the largest to the smallest expectation from which the counts go on a logarithmic axis
 _BINS = 40
 _LINES = (ORANGE, VERMILION)
 
@@ -55,11 +54,7 @@ def plot_expected(profile: ExpectedProfile, ax: Axes | None = None) -> Axes:
                 middle, content, yerr=error, fmt="none", color=BLACK, linewidth=1, label="reference's own error"
             )
         positive = content[content > 0]
-        if positive.size and positive.max() > _WIDE * positive.min():
-            ax.set_yscale("log")
-            ax.set_ylim(max(0.4 * positive.min(), 1e-4 * positive.max()), 2.5 * positive.max())
-        else:
-            ax.set_ylim(0, None)
+        scale_of_counts(ax, positive)
         flow(ax, profile, edges)
         ax.set_ylabel("expected events per bin")
         name_axis(ax, profile)

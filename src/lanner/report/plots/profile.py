@@ -78,11 +78,7 @@ def plot_distributions(profile: RatioProfile, ax: Axes | None = None) -> Axes:
         with_events = counts > 0
         _points(ax, centers, counts, np.stack([below, above]), with_events)
         positive = np.concatenate([reference[reference > 0], counts[with_events]])
-        if positive.size and positive.max() > _WIDE * positive.min():
-            ax.set_yscale("log")
-            ax.set_ylim(max(0.4 * positive.min(), 1e-4 * positive.max()), 2.5 * positive.max())
-        else:
-            ax.set_ylim(0, None)
+        scale_of_counts(ax, positive)
         flow(ax, profile, edges)
         ax.set_ylabel("events per bin")
         name_axis(ax, profile)
@@ -175,6 +171,15 @@ def _drawn(profile: RatioProfile) -> tuple[Array, slice]:
     width = max(float(np.median(np.diff(edges))), 0.03 * float(edges[-1] - edges[0]))
     drawn = [[edges[0] - width]] * under + [edges] + [[edges[-1] + width]] * over
     return np.concatenate(drawn), slice(0 if under else 1, None if over else -1)
+
+
+def scale_of_counts(ax: Axes, positive: Array) -> None:
+    """Counts along a logarithmic axis where the largest is many times the smallest, otherwise from 0."""
+    if positive.size and positive.max() > _WIDE * positive.min():
+        ax.set_yscale("log")
+        ax.set_ylim(max(0.4 * positive.min(), 1e-4 * positive.max()), 2.5 * positive.max())
+    else:
+        ax.set_ylim(0, None)
 
 
 def flow(ax: Axes, profile: RatioProfile | ExpectedProfile, drawn: Array) -> None:
